@@ -12,7 +12,7 @@ from memcli.model.anchors import FileEdit
 from memcli.model.memory import TRIGGERED_KINDS, Json, Memory
 from memcli.model.recall import Query
 from memcli.model.usage import INJECT
-from memcli.policy.triggers import Match, TriggerSet
+from memcli.policy.triggers import TriggerSet
 from memcli.record import Record
 from memcli.safety.injection import inspect, is_accepted
 
@@ -104,7 +104,7 @@ def _ask(
             f"{memories[owner].path} has a trigger that is not a valid RE2 pattern and never matches: {text}"
         )
     found = [(edit.file, match) for edit in edits for match in triggers.matches(edit)]
-    matched = sorted({match.owner for _, match in found})
+    matched = sorted({owner for _, (owner, _, _) in found})
     trusted = []  # nothing in it is an instruction to an agent, or somebody here has accepted what is
     for owner in matched:
         memory, instructs = memories[owner], inspect(memories[owner])
@@ -113,13 +113,12 @@ def _ask(
             trusted.append(owner)
     shown = dict(zip(trusted, workspace.redactor.show([memories[n] for n in trusted], policy), strict=True))
 
-    def finding(file: str, match: Match) -> GuardFinding:
-        memory = shown[match.owner]
-        binds = memory.enforce and workspace.trust.is_reviewed(space, memory.id)
-        trigger = memory.triggers[memories[match.owner].triggers.index(match.text)]
-        return GuardFinding(file, match.line, memory, label, trigger, binds)
-
-    findings = [finding(file, match) for file, match in found if match.owner in shown]
+    findings = []
+    for file, (owner, line, text) in found:
+        if (memory := shown.get(owner)) is not None:
+            binds = memory.enforce and workspace.trust.is_reviewed(space, memory.id)
+            trigger = memory.triggers[memories[owner].triggers.index(text)]
+            findings.append(GuardFinding(file, line, memory, label, trigger, binds))
     return findings, len(memories), len(matched) - len(trusted)
 
 

@@ -245,7 +245,7 @@ def _of_change(
     }
     rows = list(triggers)
     looked = TriggerSet(list(triggers.values()))
-    return found | {rows[match.owner]: TRIGGER for edit in edits for match in looked.matches(edit)}
+    return found | {rows[owner]: TRIGGER for edit in edits for owner, _, _ in looked.matches(edit)}
 
 
 JOURNAL_SHARE = 0.8

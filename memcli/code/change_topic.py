@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 
-from memcli.model.anchors import FileEdit, Line
+from memcli.model.anchors import FileEdit
 from memcli.regex import regex
 from memcli.text.words import STOP_WORDS
 
@@ -38,26 +38,21 @@ def topic_of(edits: Sequence[FileEdit], redact: Callable[[str], str] = str) -> s
     names = [_SUFFIX.sub("", part) for edit in edits[:_MAX_FILES] for part in edit.file.split("/")[-2:]]
     symbols = [symbol for edit in edits for symbol in edit.symbols]
     sides = ([edit.added for edit in edits], [edit.removed for edit in edits])
-    came, went = (
-        Counter(word for word in _WORD.findall(_MARK.sub(" ", redact(_text(side)))) if word.lower() not in _STOP_WORDS)
-        for side in sides
-    )
+    counts = []
+    for side in sides:
+        lines, left = list[str](), _REACH
+        for _, line in chain.from_iterable(side):
+            text = line[:left]
+            left -= len(text)
+            if "\ufffd" not in text:  # that of a binary file
+                lines.append(text)
+            if left <= 0:
+                break
+        words = _WORD.findall(_MARK.sub(" ", redact("\n".join(lines))))
+        counts.append(Counter(word for word in words if word.lower() not in _STOP_WORDS))
+    came, went = counts
     # First the words that came or went rather than only moved, then the most frequent, of equals the first.
     salient = sorted(came | went, key=lambda word: (came[word] == went[word], -came[word] - went[word]))
     chosen = [*names, *symbols[:_MAX_SYMBOLS], *salient[:_MAX_WORDS]]
     # Without a capital in front: in a question that is the name of somebody, in code of any class.
     return " ".join(dict.fromkeys(w.lower() if w.isupper() else w[:1].lower() + w[1:] for w in chosen))
-
-
-def _text(sides: Iterable[Sequence[Line]]) -> str:
-    """The beginning of the changed lines; those of binary files are left out."""
-    lines = []
-    left = _REACH
-    for _, line in chain.from_iterable(sides):
-        text = line[:left]
-        left -= len(text)
-        if "\ufffd" not in text:
-            lines.append(text)
-        if left <= 0:
-            break
-    return "\n".join(lines)

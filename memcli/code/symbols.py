@@ -250,14 +250,13 @@ class _Code:
                     return match.start() - 1
                 if sign == "}" and not depth and not re.compile(r"[ \t>]*\{").match(self._text, match.end()):
                     return match.start()
-            elif not depth and (sign == ";" or not self._goes_on(match.end(), indent)):
-                return match.start() - (sign == "\n")
+            elif not depth:
+                start = match.end()
+                line = self._text[start : self._text.find("\n", start) % (len(self._text) + 1)]
+                goes_on = line.lstrip().startswith(_GOES_ON) or _indent(self._text, start) > indent
+                if sign == ";" or not (goes_on and line.strip()):  # no body comes
+                    return match.start() - (sign == "\n")
         return None if depth else min(len(self._text), after + _MAX_BODY) - 1
-
-    def _goes_on(self, start: int, indent: int) -> bool:
-        """Whether the line at `start` still belongs to a definition that is indented by `indent` and has no body yet."""
-        line = self._text[start : self._text.find("\n", start) % (len(self._text) + 1)]
-        return bool(line.strip()) and (line.lstrip().startswith(_GOES_ON) or _indent(self._text, start) > indent)
 
     def _end_by_indent(self, start: int, after: int) -> int:
         """The last line that is indented more than the first, and the `end` below it."""

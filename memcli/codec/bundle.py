@@ -333,8 +333,16 @@ _LONGEST = 60
 
 
 def encode_folder(export: Export) -> Iterator[tuple[str, bytes]]:
-    """The name and the content of each file; that of the head comes last."""
-    names = _file_names(export.space.objects)
+    """The name and the content of each file; that of the head comes last. No two names are one on a file system that knows no
+    capitals."""
+    taken: set[str] = set()
+    names: dict[str, str] = {}
+    for memory in sorted(export.space.objects, key=lambda memory: (memory.path, memory.id)):
+        name = _file_name(memory.path)
+        if unicodedata.normalize("NFKC", name).casefold() in taken:
+            name = f"{name}~{short_digest(memory.id, 8)}"
+        taken.add(unicodedata.normalize("NFKC", name).casefold())
+        names[memory.id] = name + _SUFFIX
     for memory in export.space.objects:
         text, fields = _parted(memory)
         keys = {name: name if name.isidentifier() and name.isascii() else encode_line(name).decode() for name in fields}
@@ -348,7 +356,20 @@ def decode_folder(head: bytes, files: Sequence[tuple[str, bytes]], where: str) -
     """The export of a head and the files that `is_of_export` takes for its own. Raises CorruptError."""
     tree = decode(head, f"{where}/{HEAD}", "create an export with `memcli export`")
     texts = [(f"{where}/{name}", _normal(data, f"{where}/{name}")) for name, data in files]
-    objects = [_front_matter(text, place) for place, text in texts]
+    objects: list[dict[str, Any]] = []
+    for place, text in texts:
+        front, end, body = text.removeprefix(f"{_FRAME}\n").partition(f"\n{_FRAME}\n")
+        if not end:
+            raise CorruptError(f"{place}: no end of the front matter", ASK_AGAIN)
+        fields: dict[str, Any] = {}
+        for number, line in enumerate(front.split("\n")[1:], 3):
+            at = f"{place}: line {number}"
+            match = _FIELD.match(line)
+            if not match:
+                raise CorruptError(f"{at}: not a field", ASK_AGAIN)
+            name = str(decode(match[1].encode(), at, ASK_AGAIN)) if line.startswith('"') else match[1]
+            fields[name] = decode(match[2].encode(), at, ASK_AGAIN)
+        objects.append({**fields, "raw": body.removeprefix("\n").removesuffix("\n")} if body else fields)
     objects.sort(key=lambda fields: (str(fields.get("updated_at")), str(fields.get("id"))))
     export = unseal(with_objects(tree, objects, where), where)
     written = sorted(data for name, data in encode_folder(export) if name != HEAD)
@@ -382,43 +403,12 @@ def check_head(data: bytes, space: str, where: str) -> None:
         raise RefusedError(f"{where}/{HEAD} is not of an export of space {space!r}", "export to a folder of its own")
 
 
-def _front_matter(text: str, where: str) -> dict[str, Any]:
-    """The memory in a file. Raises CorruptError."""
-    front, end, body = text.removeprefix(f"{_FRAME}\n").partition(f"\n{_FRAME}\n")
-    if not end:
-        raise CorruptError(f"{where}: no end of the front matter", ASK_AGAIN)
-    fields: dict[str, Any] = {}
-    for number, line in enumerate(front.split("\n")[1:], 3):
-        at = f"{where}: line {number}"
-        match = _FIELD.match(line)
-        if not match:
-            raise CorruptError(f"{at}: not a field", ASK_AGAIN)
-        name = str(decode(match[1].encode(), at, ASK_AGAIN)) if line.startswith('"') else match[1]
-        fields[name] = decode(match[2].encode(), at, ASK_AGAIN)
-    if body:
-        fields["raw"] = body.removeprefix("\n").removesuffix("\n")
-    return fields
-
-
 def _normal(data: bytes, where: str) -> str:
     """The text with the line ends and the beginning that it was written with. Raises CorruptError."""
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise CorruptError(f"{where}: not valid UTF-8 (byte {error.start})", ASK_AGAIN) from None
-
-
-def _file_names(memories: Sequence[Memory]) -> dict[str, str]:
-    """The name of the file of each memory by its id: no two are one on a file system that knows no capitals."""
-    taken: set[str] = set()
-    names: dict[str, str] = {}
-    for memory in sorted(memories, key=lambda memory: (memory.path, memory.id)):
-        name = _file_name(memory.path)
-        if unicodedata.normalize("NFKC", name).casefold() in taken:
-            name = f"{name}~{short_digest(memory.id, 8)}"
-        taken.add(unicodedata.normalize("NFKC", name).casefold())
-        names[memory.id] = name + _SUFFIX
-    return names
 
 
 def _file_name(path: str) -> str:

@@ -28,21 +28,13 @@ from memcli.model.conversation import (
 )
 from memcli.model.memory import Json
 from memcli.model.shapes import check_fields
-from memcli.record import Record, replace
+from memcli.record import replace
 
 FORMAT = "memcli/session"
 VERSION = 1
 MAX_LINE = 400 << 20
 """The most bytes of a line: a text of 64 MiB of control characters, escaped."""
 MEND = "`memcli check store --repair` recovers the intact messages"
-
-
-class FileEnd(Record):
-    """What the last lines of a file give: the number of the last message, the state, and the bytes of all whole lines."""
-
-    messages: int = 0
-    change: StateChange = StateChange(ACTIVE)
-    size: int = 0
 
 
 def encode_header(session: Session) -> bytes:
@@ -106,8 +98,9 @@ def check_writable(session: Session, where: str) -> None:
         )
 
 
-def end_of(tail: bytes, start: int, where: str) -> FileEnd | None:
-    """What the last bytes of a file say, from the byte `start` on; None when they do not reach back far enough.
+def end_of(tail: bytes, start: int, where: str) -> tuple[int, StateChange, int] | None:
+    """What the last bytes of a file say, from the byte `start` on: the number of the last message, the state, and the bytes of
+    all whole lines; None when they do not reach back far enough.
 
     Raises CorruptError for a line that cannot be read.
     """
@@ -120,17 +113,16 @@ def end_of(tail: bytes, start: int, where: str) -> FileEnd | None:
             break
         entry = decode_entry(tail[begin:end], where)
         if isinstance(entry, Message):
-            return FileEnd(entry.number, change or StateChange(ACTIVE), start + last)
+            return entry.number, change or StateChange(ACTIVE), start + last
         change, end = change or entry, begin
-    return None if start else FileEnd(0, change or StateChange(ACTIVE), last)
+    return None if start else (0, change or StateChange(ACTIVE), last)
 
 
-def with_end(session: Session, end: FileEnd) -> Session:
+def with_end(session: Session, messages: int, change: StateChange) -> Session:
     """The session of a header, in the state and with the count of messages at the end of its file."""
-    change = end.change
     is_ended = change.state == ENDED
     return replace(
-        session, messages=end.messages, state=change.state, ended_at=change.at if is_ended else "",
+        session, messages=messages, state=change.state, ended_at=change.at if is_ended else "",
         outcome=change.outcome if is_ended else "",
     )  # fmt: skip
 

@@ -274,7 +274,13 @@ def find_memory(data: bytes, name: str, where: str) -> Memory | None:
     place = data.find(of_memory("id") + quoted)
     if place >= 0:
         start, end = data.rfind(OPEN, 0, place), data.find(CLOSE, place)
-        form = form_of({field: _line_of(data, field) for field in ("space", "version")})
+        header: dict[str, Json] = {}
+        for field in ("space", "version"):  # each is on one line; there is none in a damaged file
+            key = of_space(field)
+            line = data.rfind(key) + len(key)
+            with suppress(CorruptError):
+                header[field] = decode(data[line : data.find(b"\n", line)].removesuffix(b","), field)
+        form = form_of(header)
         with suppress(MemcliError):
             memory = decode_item(data[start : end + len(CLOSE)], form, where)
             if memory.id == name:
@@ -282,15 +288,6 @@ def find_memory(data: bytes, name: str, where: str) -> Memory | None:
     elif quoted not in data:
         return None
     return next((m for m in decode_space(data, where).objects if m.id == name), None)
-
-
-def _line_of(data: bytes, name: str) -> Json:
-    """The value of a field of the space that is on one line; None where there is none, as in a damaged file."""
-    key = of_space(name)
-    start = data.rfind(key) + len(key)
-    with suppress(CorruptError):
-        return decode(data[start : data.find(b"\n", start)].removesuffix(b","), name)
-    return None
 
 
 def policy_to_json(policy: Policy) -> dict[str, Json]:

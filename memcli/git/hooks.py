@@ -426,26 +426,21 @@ def comment(repository: Repository, path: str, lines: Sequence[str]) -> bool:
     is_stripped = cleanup in ("", "default", "strip") and _STRIPS_COMMENTS.search(text) is not None
     # Below the line that says so all is cut; above it, only what is marked.
     at = cut.start() if cut and is_stripped else len(text)
-    mark = _comment_mark(settings, text[:at])
+    # The last line, which git wrote, begins with the mark of a comment; else git was told of another one on its command line,
+    # or that it is to write no comments.
+    mark = settings.get("core.commentstring") or settings.get("core.commentchar") or "#"
+    last = text[:at].rstrip().rpartition(b"\n")[2]
+    if mark == "auto":
+        mark = last[:1].decode("ascii", "replace")
+        mark = mark if mark in _AUTO_MARKS else ""
+    elif not last.startswith(mark.encode()):
+        mark = ""
     if not mark or not (is_stripped or (cleanup == "scissors" and cut)):
         return False
     added = "".join(f"{mark} memcli: {line}\n" for line in lines).encode("utf-8", "replace")
     gap = b"" if text[:at].endswith(b"\n") else b"\n"
     _replace_message(path, text[:at] + gap + added + text[at:])
     return True
-
-
-def _comment_mark(settings: Mapping[str, str], text: bytes) -> str:
-    """What begins a comment; empty where the last line, which git wrote, does not begin with it.
-
-    What git was told on its command line is not known here: another mark, or that it is to write no comments.
-    """
-    mark = settings.get("core.commentstring") or settings.get("core.commentchar") or "#"
-    last = text.rstrip().rpartition(b"\n")[2]
-    if mark == "auto":
-        mark = last[:1].decode("ascii", "replace")
-        return mark if mark and mark in _AUTO_MARKS else ""
-    return mark if last.startswith(mark.encode()) else ""
 
 
 def _replace_message(path: str, data: bytes) -> None:

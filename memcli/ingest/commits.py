@@ -38,14 +38,6 @@ _SHORT = 10
 _CREDIT = re.compile(r"[A-Za-z-]+-by: .*|(Change-Id|Git-Svn-Id|git-svn-id): .*")
 
 
-def _message_of(commit: Commit) -> str:
-    """The message of a commit, its subject cut to a line, without credits and blank ends."""
-    lines = [line.rstrip() for line in commit.message.splitlines() if not _CREDIT.fullmatch(line.strip())]
-    subject, newline, body = "\n".join(lines).strip().partition("\n")
-    text = subject[:_MAX_SUBJECT] + newline + body
-    return text if len(text) <= _MAX_MESSAGE else text[:_MAX_MESSAGE].rstrip() + " ..."
-
-
 def candidate(commit: Commit | None, message: str, diffs: Sequence[FileDiff]) -> Mapping[str, object]:
     """The memory of one file's change, or of all of a tiny commit, which then stands by the file most changed. Without a
     commit it is of the index, which has no message and no author yet."""
@@ -262,7 +254,11 @@ def _unfit(diff: FileDiff, secrets: Secrets) -> str:
 
 
 def _of_commit(commit: Commit, diffs: Iterator[FileDiff]) -> Candidates:
-    message = _message_of(commit)
+    # The message without credits and blank ends, its subject cut to a line.
+    kept = [line.rstrip() for line in commit.message.splitlines() if not _CREDIT.fullmatch(line.strip())]
+    subject, newline, body = "\n".join(kept).strip().partition("\n")
+    message = subject[:_MAX_SUBJECT] + newline + body
+    message = message if len(message) <= _MAX_MESSAGE else message[:_MAX_MESSAGE].rstrip() + " ..."
     first = list(islice(diffs, TINY_FILES + 1))  # the rest of a large commit is read as it goes
     lines = sum(diff.added + diff.removed for diff in first)
     has_few = 1 < len(first) <= TINY_FILES and lines <= TINY_LINES

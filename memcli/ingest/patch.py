@@ -57,14 +57,15 @@ def read_diff(data: bytes, where: str) -> list[FileEdit]:
         file = readable(found.file)
         if not file or _STORE in file.split("/"):
             continue
-        lines, size = [], 0
+        begin, size = [], 0
         for line in chain.from_iterable(hunk.source() for hunk in section.hunks):
-            lines.append(line)
+            begin.append(line)
             size += len(line) + 1
             if size > REACH:  # further symbols are not looked for
                 break
-        symbols = tuple(touched(b"\n".join(lines), found.file))
-        added, removed = (_lines(section, sign) for sign in (b"+", b"-"))
+        symbols = tuple(touched(b"\n".join(begin), found.file))
+        many = (_ManyLines(section, b"+"), _ManyLines(section, b"-"))
+        added, removed = (lines if len(lines) > _FEW else tuple(lines) for lines in many)
         edits.append(FileEdit(file, readable(found.was), added, removed, symbols, found.is_deleted))
     return edits
 
@@ -81,11 +82,6 @@ def _bounded(repository: Repository, *options: str) -> bytes:
         else:
             return b"".join(blocks)
     raise UsageError(f"the diff is longer than {MAX_BYTES >> 20} MiB", "split it, and use --diff FILE")
-
-
-def _lines(section: DiffSection, sign: bytes) -> Sequence[Line]:
-    lines = _ManyLines(section, sign)
-    return lines if len(lines) > _FEW else tuple(lines)
 
 
 class _ManyLines(Sequence[Line]):

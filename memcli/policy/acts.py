@@ -8,7 +8,7 @@ from memcli.codec.canonical import encode_line
 from memcli.codec.space import memory_digest, policy_to_json
 from memcli.digests import sha256
 from memcli.model.links import Going, spared_days
-from memcli.model.memory import Json
+from memcli.model.memory import Json, Memory
 from memcli.model.space import Change, Policy, Receipt, Touched
 from memcli.record import Record, replace
 from memcli.safety.secrets.detector import Detector
@@ -106,12 +106,12 @@ def entry(space: str, act: Act, time: str, by: dict[str, Json]) -> dict[str, Jso
 
 def receipt_of(draft: Draft, change: Change) -> Receipt:
     """Applies the change to the draft, and returns what it did."""
-    touched = []
-    for before, after in draft.take(change):
-        if (memory := after or before) is not None:
-            digests = ("" if one is None else memory_digest(one) for one in (before, after))
-            touched.append(Touched(memory.id, memory.path, *digests))
-    return Receipt(tuple(touched), change.header is not None)
+    touched = tuple(
+        Touched(memory.id, memory.path, state_digest(before), state_digest(after))
+        for before, after in draft.take(change)
+        if (memory := after or before) is not None
+    )
+    return Receipt(touched, change.header is not None)
 
 
 def without_erased(touched: Sequence[Touched], going: Going) -> tuple[Touched, ...]:
@@ -146,3 +146,8 @@ def trash_note(going: Going, grace: float) -> str:
         what = "the earlier version of 1 memory is" if count == 1 else f"the earlier versions of {count} memories are"
     grace = spared_days(grace) if going.spared else grace
     return f"{what} in the trash for {grace:g} days: `memcli restore --run {going.run}`"
+
+
+def state_digest(memory: Memory | None) -> str:
+    """The digest of a memory, as lines of the audit log have it: empty for one that is not there."""
+    return "" if memory is None else memory_digest(memory)

@@ -102,12 +102,8 @@ def _read(text: str) -> Trigger | None:
         return None
 
 
-class Match(Record):
-    """Trigger `text` of memory number `owner` matched at `line`."""
-
-    owner: int
-    line: int
-    text: str
+Match = tuple[int, int, str]
+"""The number of a memory, the line at which a trigger of it matched, and the trigger."""
 
 
 class TriggerSet:
@@ -135,12 +131,12 @@ class TriggerSet:
             here = [self._globs[n] for n in self._paths.matching(edit.file)] if edit.file else []
             inside = {owner for owner, _ in here}
             first = edit.added[0][0] if edit.added else 1
-            by_path = {owner: Match(owner, first, t.text) for owner, t in reversed(here) if owner not in self._reading}
+            by_path = {owner: (owner, first, t.text) for owner, t in reversed(here) if owner not in self._reading}
             yield from (by_path[owner] for owner in sorted(by_path))
             for number, line in edit.added if self._texts else ():
                 found: dict[int, Match] = {}
                 for n in self._lines.matching(line):
                     owner, trigger = self._texts[n]
                     if owner in inside or owner not in self._bound:
-                        found.setdefault(owner, Match(owner, number, trigger.text))
+                        found.setdefault(owner, (owner, number, trigger.text))
                 yield from (found[owner] for owner in sorted(found))

@@ -23,7 +23,6 @@ from memcli.codec.session import (
     MAX_LINE,
     MEND,
     VERSION,
-    FileEnd,
     check_writable,
     decode_entry,
     decode_header,
@@ -86,7 +85,8 @@ class SessionFile:
             start = max(0, self.status.st_size - length)
             end = end_of(read_at(self._file.fileno(), self.status.st_size - start, start), start, self._where)
             if end is not None:
-                return with_end(header, end), end.size
+                messages, change, size = end
+                return with_end(header, messages, change), size
             if length > 2 * MAX_LINE:
                 raise _too_long(self._where)
             length *= 8
@@ -187,7 +187,7 @@ class SessionLines:
         if self._last is None:
             return self._session
         change = self._last if isinstance(self._last, StateChange) else StateChange(ACTIVE)
-        return with_end(self._session, FileEnd(self._number, change))
+        return with_end(self._session, self._number, change)
 
 
 def unknown(messages: Iterable[Message], clean: Clean, known: set[int]) -> Iterator[Message]:

@@ -58,9 +58,10 @@ def test_what_is_written_is_read_from_both_ends(entries: list[Entry], length: in
             assert start
             end = end_of(whole, 0, "it")
         assert end is not None
-        assert (end.messages, end.size) == (number, len(data))
+        messages, change, size = end
+        assert (messages, size) == (number, len(data))
         state = last.state if isinstance(last, StateChange) else "active"
-        session = with_end(HEADER, end)
+        session = with_end(HEADER, messages, change)
         assert (session.state, session.messages) == (state, number)
         ended = last if isinstance(last, StateChange) and last.state == ENDED else StateChange("active")
         assert (session.ended_at, session.outcome) == (ended.at, ended.outcome)

@@ -16,7 +16,7 @@ def edit(file: str, *lines: str, **more: bool) -> FileEdit:
 
 
 def matched(edited: FileEdit, *memories: list[str]) -> list[tuple[int, int]]:
-    return [(match.owner, match.line) for match in TriggerSet(memories).matches(edited)]
+    return [(owner, line) for owner, line, _ in TriggerSet(memories).matches(edited)]
 
 
 def test_how_a_text_is_understood() -> None:
@@ -62,7 +62,7 @@ def test_case_counts_unless_the_expression_says_otherwise() -> None:
 def test_what_a_hand_wrote_is_refused_and_the_rest_works() -> None:
     triggers = TriggerSet([["("], ["b", "path:a["], ["\ud800"]])
     assert triggers.refused == [(1, "path:a["), (0, "("), (2, "\ud800")]
-    assert [m.owner for m in triggers.matches(edit("a", "abc"))] == [1]
+    assert [owner for owner, _, _ in triggers.matches(edit("a", "abc"))] == [1]
 
 
 def test_a_set_without_memory_is_asked_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:

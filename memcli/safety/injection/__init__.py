@@ -84,7 +84,13 @@ def is_mentioned(rule: InjectionRule, text: str, match: re.Match[str]) -> bool:
         if any(not _is_forbidden(part, request.start()) for request in compiled(OBEYED).finditer(part)):
             return False
     if rule.reason == MARKUP:
-        return _is_named(text, start, end) or _is_quoted(text, start, end)
+        # It is spoken of within a sentence, or is a short piece of code in one.
+        line = text[max(0, text.rfind("\n", 0, start) + 1, start - _NEAR) : start]
+        is_code = line.count("`") % 2 == 1 and "`" in text[end : end + 20]
+        is_within = " " not in text[start:end].strip() and bool(line.strip(" -*#>\"'`"))
+        if is_within and (is_code or compiled(_NAMED).match(text, end)):
+            return True
+        return _is_quoted(text, start, end)
     # What is said of others: "models ignore ...", "it tricks the agent into ...".
     is_reported = compiled(_REPORTED).search(text, max(0, start - _CLAUSE), start)
     return bool(is_reported) or _is_quoted(text, start, end)
@@ -106,15 +112,6 @@ def _is_quoted(text: str, start: int, end: int) -> bool:
         return False
     around = text[max(0, start - _NEAR) : start] + text[end : end + _NEAR]
     return any(word in around for word in DISCUSSED)
-
-
-def _is_named(text: str, start: int, end: int) -> bool:
-    """Whether markup is spoken of within a sentence, or is a short piece of code in one."""
-    line = text[max(0, text.rfind("\n", 0, start) + 1, start - _NEAR) : start]
-    if " " in text[start:end].strip() or not line.strip(" -*#>\"'`"):
-        return False
-    is_code = line.count("`") % 2 == 1 and "`" in text[end : end + 20]
-    return is_code or bool(compiled(_NAMED).match(text, end))
 
 
 _HEAD_OF_TEXT = 4000
@@ -172,7 +169,7 @@ def _forms(low: str) -> list[str]:
 
 @cache
 def _suspects() -> Suspects:
-    """The rules, and after them the rows of the other languages."""
+    """The rules, and after them the rows of the other languages; made where a text is looked at, for it takes a while."""
     return Suspects([*(rule.needs for rule in RULES), *(groups for groups, _ in LANGUAGES)])
 
 

@@ -44,7 +44,12 @@ _SPELLED = r"(?<!\w)(?:[\w:/][ ._*|-]{1,3}){9,}\w(?!\w)"
 def readings(text: str, depth: int = _DEPTH) -> Iterator[tuple[str, bool]]:
     """The text itself first, then what it hides, in lower case with one blank for many; line ends stay line ends. With each,
     whether it is made of names, such as those of files and tags, one a line."""
-    plain = text if text.isascii() else _latin(text)
+    plain = text
+    if not text.isascii():  # without invisible characters, and in Latin letters where it means these
+        plain = without_accents(text if is_plain(text) else MISPLACED().sub("", INVISIBLE().sub("", text)))
+        # No pattern finds letters beyond the Latin ones: to make one of such ranges takes milliseconds.
+        if any("\u036f" < c < "\u2000" or "\u2e7f" < c < "\ufb00" for c in set(plain)):
+            plain = compiled(r"\w+").sub(_in_latin, plain)
     low = fold(plain)
     yield low, False
     long = "\n".join([word for word in dict.fromkeys(plain.split()) if len(word) >= _LONG])
@@ -101,14 +106,6 @@ class _PlainLetters(dict[int, str | None]):
 
 
 _PLAIN_LETTERS = _PlainLetters()
-
-
-def _latin(text: str) -> str:
-    """The text without invisible characters, and in Latin letters where it means these."""
-    plain = without_accents(text if is_plain(text) else MISPLACED().sub("", INVISIBLE().sub("", text)))
-    # Letters beyond the Latin ones are no pattern: to make one of such ranges takes milliseconds.
-    has_others = any("\u036f" < c < "\u2000" or "\u2e7f" < c < "\ufb00" for c in set(plain))
-    return compiled(r"\w+").sub(_in_latin, plain) if has_others else plain
 
 
 def _in_latin(word: re.Match[str]) -> str:
