@@ -38,13 +38,9 @@ def test_a_line_that_defines_a_name() -> None:
 
 def test_what_holds_members_of_a_name_does_not_define_it() -> None:
     holders = [
-        ("impl<T> Display for Token<T> {", "Token"),
-        ("unsafe impl Send for Token {}", "Token"),
-        ("impl Token {", "Token"),
-        ("namespace auth {", "auth"),
-        ("extension Token {", "Token"),
-        ("mod tests {", "tests"),
-    ]
+        ("impl<T> Display for Token<T> {", "Token"), ("unsafe impl Send for Token {}", "Token"), ("impl Token {", "Token"),
+        ("namespace auth {", "auth"), ("extension Token {", "Token"), ("mod tests {", "tests"),
+    ]  # fmt: skip
     assert [(line, defined(line)) for line, _ in holders] == holders
     assert all(is_holder(line) and not DEFINITION.match(line) for line, _ in holders)
     nothing = ("mod tests;", "union all", "const total = sum(rows)", "return type", "class", "x = 1")

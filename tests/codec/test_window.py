@@ -20,19 +20,24 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(window, "HELD", 0)
 
 
-def over(data: bytes) -> ByteWindow:
-    return ByteWindow(lambda at, length: data[at : at + length], len(data))
+def over(data: bytes, reads: list[int] | None = None) -> ByteWindow:
+    """A window on bytes; `reads` gets the length of each read."""
+
+    def read(at: int, length: int) -> bytes:
+        if reads is not None:
+            reads.append(length)
+        return data[at : at + length]
+
+    return ByteWindow(read, len(data))
 
 
 PLACES = st.integers(0, 60)
 
 
-@given(
-    st.text("ab\n", max_size=50).map(str.encode),
-    st.text("ab\n", min_size=1, max_size=12).map(str.encode),
-    PLACES,
-    PLACES,
-)
+TEXTS = st.text("ab\n", min_size=1, max_size=50).map(str.encode)
+
+
+@given(TEXTS | st.just(b""), TEXTS, PLACES, PLACES)
 def test_it_is_searched_as_bytes_are(data: bytes, text: bytes, start: int, end: int) -> None:
     held = over(data)
     for _ in range(2):  # with what it holds from before, too
@@ -59,28 +64,18 @@ def test_what_is_not_there_has_no_index() -> None:
 def test_a_small_file_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(window, "HELD", 100)
     data = bytes(range(100))
-    reads: list[tuple[int, int]] = []
-
-    def read(at: int, length: int) -> bytes:
-        reads.append((at, length))
-        return data[at : at + length]
-
-    held = ByteWindow(read, len(data))
+    reads: list[int] = []
+    held = over(data, reads)
     assert held[50:60] == data[50:60]
     assert held.find(b"\x02") == 2
     assert held[:] == data
-    assert reads == [(0, 100)]
+    assert reads == [100]
 
 
 def test_many_searches_read_the_whole_file_once() -> None:
     data = encode_space(Space("main").put([memory(name) for name in "abc"], NOW))
     reads: list[int] = []
-
-    def read(at: int, length: int) -> bytes:
-        reads.append(length)
-        return data[at : at + length]
-
-    shelf = SpliceShelf(ByteWindow(read, len(data)), "main")
+    shelf = SpliceShelf(over(data, reads), "main")
     for n in range(20):
         assert shelf.get(f"mem_{n}") is None
     assert len(data) in reads
@@ -90,13 +85,10 @@ def test_many_searches_read_the_whole_file_once() -> None:
     assert not reads
 
 
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 8), st.integers(0, 8), st.sampled_from((b"", b"\xf0", b"\xf1\xf2"))),
-        min_size=1,
-        max_size=5,
-    )
-)
+CUTS = st.tuples(st.integers(0, 8), st.integers(0, 8), st.sampled_from((b"", b"\xf0", b"\xf1\xf2")))
+
+
+@given(st.lists(CUTS, min_size=1, max_size=5))
 def test_moves_join_over_several_writes(cuts: list[tuple[int, int, bytes]]) -> None:
     first = last = bytes(range(30))
     moves: list[Move] = [(0, 0, len(first))]

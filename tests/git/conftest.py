@@ -45,12 +45,8 @@ class Team(Repo):
         self.git("switch", "-q", name)
 
     def attempt(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        environ = {
-            **os.environ,
-            "GIT_COMMITTER_NAME": "Carl",
-            "GIT_COMMITTER_EMAIL": "c@example.org",
-            "GIT_EDITOR": "true",
-        }
+        who = {"GIT_COMMITTER_NAME": "Carl", "GIT_COMMITTER_EMAIL": "c@example.org"}
+        environ = {**os.environ, **who, "GIT_EDITOR": "true"}
         return subprocess.run(
             ["git", "-c", "user.name=Ann", "-c", "user.email=a@example.org", *arguments],
             cwd=self.root, env=environ, capture_output=True, text=True, check=False,

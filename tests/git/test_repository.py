@@ -14,12 +14,9 @@ from memcli.ingest.patch import changed_diff, staged_diff
 from tests.ingest.conftest import Repo, memories, new_repo
 
 
-def test_finds_the_work_tree_from_a_folder_in_it(repo: Repo):
+def test_finds_the_work_tree_from_a_folder_in_it_whatever_its_name(repo: Repo, tmp_path: Path):
     repo.write("a/b/c.txt", "x")
     assert find_repository(str(repo.root / "a" / "b")).root == str(repo.root)
-
-
-def test_a_name_may_end_with_a_newline(tmp_path: Path):
     assert find_repository(str(new_repo(tmp_path / "odd\n").root)).root.endswith("odd\n")
 
 

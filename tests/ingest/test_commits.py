@@ -42,10 +42,8 @@ def test_one_memory_for_each_file_and_commit_newest_first(repo: Repo):
     )
     found = read(repo)
     assert [(f["metadata"]["subject"], f["metadata"]["source"]) for f in found] == [
-        ("Return two", "src/auth/token.py"),
-        ("Add tokens", "README.md"),
-        ("Add tokens", "src/auth/token.py"),
-    ]
+        ("Return two", "src/auth/token.py"), ("Add tokens", "README.md"), ("Add tokens", "src/auth/token.py"),
+    ]  # fmt: skip
     assert found[0] == {
         "path": f"code/src/auth/token.py/{last[:10]}",
         "kind": "diff",

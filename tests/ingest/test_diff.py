@@ -122,13 +122,9 @@ def test_a_merge_of_three() -> None:
 
 @pytest.mark.parametrize(
     "hunk",
-    [
-        "@@@ -1,1 -1,1 +1,2 @@@\n++x",
-        "@@@ -1,1 +1,2 @@@\n x\n+y",
-        "@@ -1,1 -1,1 +1,2 @@\n  x\n++y",
-        "@@@ -1 -1 +1,2 @@@\n  x\n-+y",
-    ],
-)
+    ["@@@ -1,1 -1,1 +1,2 @@@\n++x", "@@@ -1,1 +1,2 @@@\n x\n+y", "@@ -1,1 -1,1 +1,2 @@\n  x\n++y",
+     "@@@ -1 -1 +1,2 @@@\n  x\n-+y"],
+)  # fmt: skip
 def test_a_hunk_of_a_merge_that_is_not_whole(hunk: str) -> None:
     data = f"diff --cc src/a.py\nindex 1,2..3\n--- a/src/a.py\n+++ b/src/a.py\n{hunk}\ndiff --cc b.py\n"
     with pytest.raises(UsageError, match="hunk at line 5"):
