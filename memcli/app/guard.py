@@ -115,7 +115,8 @@ def _ask(
 
     findings = []
     for file, (owner, line, text) in found:
-        if (memory := shown.get(owner)) is not None:
+        if owner in shown:
+            memory = shown[owner]
             binds = memory.enforce and workspace.trust.is_reviewed(space, memory.id)
             trigger = memory.triggers[memories[owner].triggers.index(text)]
             findings.append(GuardFinding(file, line, memory, label, trigger, binds))

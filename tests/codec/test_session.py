@@ -79,6 +79,28 @@ NO_ENTRIES = rb"""
 {"number":1,"role":"user"}
 {"state":"gone"}
 {"state":"active","number":1,"role":"user","text":"a"}
+<<<<<<< ours""".split(b"\n")
+
+
+def test_a_line_that_is_none_is_named() -> None:
+    for line in (*NO_ENTRIES, b"\xff\xfe", b'{"number":1,"role":"user","text":"a\x00b"}', b"[" * 100_000):
+        with pytest.raises(CorruptError, match=r"^x:7: ") as caught:
+            decode_entry(line, "x:7")
+        assert "\n" not in caught.value.message
+        with pytest.raises(CorruptError, match=r"^x:1: "):
+            decode_header(line, "x:1")
+
+
+def test_a_newer_version_is_read_and_not_written() -> None:
+    session = decode_header(b'{"format":"memcli/session","version":9,"id":"ses_a","space":"main","title":7}', "x")
+    assert (session.id, session.version) == ("ses_a", 9)
+    with pytest.raises(CorruptError, match="newer memcli"):
+        check_writable(session, "x")
+
+
+def test_the_schema_has_what_is_written() -> None:
+    import jsonschema
+
     schema = SCHEMAS["session"]
     for line in (encode_header(HEADER), *map(encode_entry, (Message(1, "tool", "ls"), StateChange(ENDED, AT, "x")))):
         jsonschema.validate(json.loads(line), schema)
