@@ -14,164 +14,164 @@ _memcli_table() {
     options='--help -h'
     ;;
   'agent install')
-    options='--user --local --dry-run -n --next-turn --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--user --local --dry-run -n --next-turn --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments=',claude,codex,cursor,copilot,gemini,opencode,windsurf,cline,zed,generic'
     ;;
   'agent uninstall')
-    options='--user --local --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--user --local --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments=',claude,codex,cursor,copilot,gemini,opencode,windsurf,cline,zed,generic'
     ;;
   'agent list')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'agent check')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments=',claude,codex,cursor,copilot,gemini,opencode,windsurf,cline,zed,generic'
     ;;
   'blame')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='refs'
     ;;
   'browse')
-    options='--kind=kinds -k=kinds --tag=tags -t=tags --web --port=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--kind=kinds -k=kinds --tag=tags -t=tags --web --port=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='paths'
     ;;
   'check')
     commands='code recall secrets store'
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'check code')
-    options='--changed=- --reanchor --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--changed=- --reanchor --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='files...'
     ;;
   'check recall')
-    options='--questions=files --top=- -l=- --budget=- --fail-under=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--questions=files --top=- -l=- --budget=- --fail-under=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='files...'
     ;;
   'check secrets')
-    options='--history --staged --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--history --staged --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='files...'
     ;;
   'check store')
-    options='--repair --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--repair --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'completions')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments=',bash,zsh,fish'
     ;;
   'demo')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'diff')
-    options='--stat --exit-code --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--stat --exit-code --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='- -'
     ;;
   'doctor')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'edit')
-    options='--text=- --set=- --tag=tags -t=tags --untag=tags --object --if-digest=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--text=- --set=- --tag=tags -t=tags --untag=tags --object --if-digest=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='refs...'
     ;;
   'export')
-    options='--out=files -o=files --format=,json,jsonl,md -f=,json,jsonl,md --sign=files --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --private --redact --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--out=files -o=files --format=,json,jsonl,md -f=,json,jsonl,md --sign=files --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --private --redact --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='spaces'
     ;;
   'feedback')
     commands='gaps'
-    options='--helpful --unhelpful --rejected --reason=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--helpful --unhelpful --rejected --reason=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='refs...'
     ;;
   'feedback gaps')
-    options='--check --close --clear --semantic=,local,llm --model=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--check --close --clear --semantic=,local,llm --model=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='-...'
     ;;
   'forget')
-    options='--recursive -r --purge --now --if-digest=- --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--recursive -r --purge --now --if-digest=- --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='refs...'
     ;;
   'gc')
-    options='--ttl-days=- --dry-run -n --trust-clock --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--ttl-days=- --dry-run -n --trust-clock --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='spaces'
     ;;
   'get')
-    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --digest --rev=- --no-usage --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --digest --rev=- --no-usage --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='refs...'
     ;;
   'graph')
-    options='--depth=- -d=- --format=,json,dot,mermaid,html,text -f=,json,dot,mermaid,html,text --output=files -o=files --all -a --clusters --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--depth=- -d=- --format=,json,dot,mermaid,html,text -f=,json,dot,mermaid,html,text --output=files -o=files --all -a --clusters --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='refs'
     ;;
   'guard')
-    options='--staged --diff=files --changed=- --format=,text,json,sarif,github --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--staged --diff=files --changed=- --format=,text,json,sarif,github --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'help')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='-...'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
+    arguments=',COMMAND,TOPIC...'
     ;;
   'hook')
     commands='install uninstall status retry run'
     options='--help -h'
     ;;
   'hook install')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments=',post-commit,post-merge,post-checkout,post-rewrite,prepare-commit-msg,pre-push...'
     ;;
   'hook uninstall')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments=',post-commit,post-merge,post-checkout,post-rewrite,prepare-commit-msg,pre-push...'
     ;;
   'hook status')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'hook retry')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'hook run')
-    options='--agent=- --next-turn --detached --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--agent=- --next-turn --detached --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments=',post-commit,post-merge,post-checkout,post-rewrite,prepare-commit-msg,pre-push -...'
     ;;
   'import')
-    options='--mode=,merge,replace --trusted-key=files --from=,auto,memcli,adr,agents,markdown,mcp,mem0 --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--mode=,merge,replace --trusted-key=files --from=,auto,memcli,adr,agents,markdown,mcp,mem0 --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='files'
     ;;
   'inbox')
-    options='--all --set=- --object --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--all --set=- --object --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments=',list,show,accept,reject,edit refs...'
     ;;
   'ingest')
-    options='--git=- --since=- --staged --stdin0 --propose --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--git=- --since=- --staged --stdin0 --propose --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='files...'
     ;;
   'init')
-    options='--project=- --git --hooks --agent=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--project=- --git --hooks --agent=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'link')
-    options='--relation=,relates_to,supersedes,contradicts,derived_from,depends_on -r=,relates_to,supersedes,contradicts,derived_from,depends_on --weight=- --remove --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--relation=,relates_to,supersedes,contradicts,derived_from,depends_on -r=,relates_to,supersedes,contradicts,derived_from,depends_on --weight=- --remove --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='refs refs'
     ;;
   'list')
-    options='--kind=kinds -k=kinds --tag=tags -t=tags --limit=- -l=- --offset=- --all -a --include-raw --tree --depth=- --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--kind=kinds -k=kinds --tag=tags -t=tags --limit=- -l=- --offset=- --all -a --include-raw --tree --depth=- --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='paths'
     ;;
   'mcp')
-    options='--tools=,default,all --http=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--tools=,default,all --http=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'merge-driver')
-    options='--textconv --path=paths --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--textconv --path=paths --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='files files files'
     ;;
   'metrics')
-    options='--textfile=files --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--textfile=files --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'off')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'on')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'pin')
-    options='--remove --if-digest=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--remove --if-digest=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='refs...'
     ;;
   'provider')
@@ -179,33 +179,33 @@ _memcli_table() {
     options='--help -h'
     ;;
   'provider list')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'provider check')
-    options='--within=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--within=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='-'
     ;;
   'provider usage')
-    options='--day=- --since=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--day=- --since=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'recall')
-    options='--topics=files --limit=- -l=- --raw-limit=- --include-raw --include-metadata --format=,json,md,prompt,table,text --budget=- --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --scope=,project,global,session --include=,turns,chunks,episodes --exclude=,turns,chunks,episodes --since=- --until=- --rev=- --at=- --prefer-kind=kinds --prefer-tag=tags --require-high-relevance --min-score=- --min-importance=- --about=- --include-inactive --backend=,basic,fusion,graph,hybrid,patricia,raptor --weights=- --recency-bias=- --deadline=- --all-spaces --no-global --explain --include-untrusted --no-usage --fail-empty --fail-weak --from-diff=files --verify=- --verify-timeout=- --model=- --changed=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--topics=files --limit=- -l=- --raw-limit=- --include-raw --include-metadata --format=,json,md,prompt,table,text --budget=- --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --scope=,project,global,session --include=,turns,chunks,episodes --exclude=,turns,chunks,episodes --since=- --until=- --rev=- --at=- --prefer-kind=kinds --prefer-tag=tags --require-high-relevance --min-score=- --min-importance=- --about=- --include-inactive --backend=,basic,fusion,graph,hybrid,patricia,raptor --weights=- --recency-bias=- --deadline=- --all-spaces --no-global --verbose -v --explain --include-untrusted --no-usage --fail-empty --fail-weak --from-diff=files --verify=- --verify-timeout=- --model=- --changed=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='-'
     ;;
   'remember')
-    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --no-check --keep-both --merge --semantic=,local,llm,off --model=- --temperature=- --max-tokens=- --fallback=,local --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --no-check --keep-both --merge --semantic=,local,llm,off --model=- --temperature=- --max-tokens=- --fallback=,local --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='-'
     ;;
   'restore')
-    options='--run=- --list --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--run=- --list --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='refs...'
     ;;
   'schema')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments=',space,object,policy,bundle,export,session'
     ;;
   'serve')
-    options='--port=- --workers=- --verbose --role=,reader,writer,admin --name=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--port=- --workers=- --verbose --role=,reader,writer,admin --name=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments=',token,create,list,revoke...'
     ;;
   'session')
@@ -213,68 +213,68 @@ _memcli_table() {
     options='--help -h'
     ;;
   'session context')
-    options='--session=sessions --no-session --system=files --total=- --reserve-system=- --reserve-working=- --insert=refs --format=,markdown,json,openai,anthropic --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--session=sessions --no-session --system=files --total=- --reserve-system=- --reserve-working=- --insert=refs --format=,markdown,json,openai,anthropic --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='-'
     ;;
   'session start')
-    options='--title=- -t=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--title=- -t=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'session add')
-    options='--role=,user,assistant,tool -r=,user,assistant,tool --file=files -f=files --speaker=- --at=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--role=,user,assistant,tool -r=,user,assistant,tool --file=files -f=files --speaker=- --at=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='sessions -'
     ;;
   'session pause')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='sessions'
     ;;
   'session resume')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='sessions'
     ;;
   'session list')
-    options='--limit=- -l=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--limit=- -l=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'session show')
-    options='--from=- --to=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--from=- --to=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='sessions'
     ;;
   'session share')
-    options='--undo --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--undo --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='sessions'
     ;;
   'session end')
-    options='--outcome=- --semantic=,local,llm,off --model=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--outcome=- --semantic=,local,llm,off --model=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='sessions'
     ;;
   'session arc')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='sessions'
     ;;
   'session facts')
-    options='--from=files --semantic=,local,llm,off --model=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--from=files --semantic=,local,llm,off --model=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='sessions'
     ;;
   'session promote')
-    options='--semantic=,local,llm,off --model=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--semantic=,local,llm,off --model=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='-...'
     ;;
   'session topic')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='- -'
     ;;
   'session sync')
-    options='--background --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--background --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'session delete')
-    options='--keep-memories --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--keep-memories --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='sessions'
     ;;
   'session import')
-    options='--format=,auto,memcli,jsonl,claude-code,codex,gemini,copilot,cline,opencode,chatgpt,claude-ai --discover --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--format=,auto,memcli,jsonl,claude-code,codex,gemini,copilot,cline,opencode,chatgpt,claude-ai --discover --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='files...'
     ;;
   'session export')
-    options='--out=files -o=files --redact --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--out=files -o=files --redact --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='sessions'
     ;;
   'space')
@@ -282,71 +282,71 @@ _memcli_table() {
     options='--help -h'
     ;;
   'space create')
-    options='--reset --meta=- --metadata=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--reset --meta=- --metadata=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='spaces'
     ;;
   'space list')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'space show')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='spaces'
     ;;
   'space policy')
-    options='--set=- --unset=- --file=files -f=files --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--set=- --unset=- --file=files -f=files --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='spaces'
     ;;
   'space delete')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='spaces'
     ;;
   'status')
-    options='--stats --usage --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--stats --usage --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'store')
     commands='copy sync maintain audit index fmt'
     options='--help -h'
     ;;
   'store copy')
-    options='--mode=,merge,replace --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--mode=,merge,replace --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='dirs dirs'
     ;;
   'store sync')
-    options='--with=dirs --accept-deletions --as-new --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--with=dirs --accept-deletions --as-new --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='spaces'
     ;;
   'store maintain')
-    options='--dry-run -n --only=,usage,archive,decay,links,clusters,merge,tags,review --background --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--dry-run -n --only=,usage,archive,decay,links,clusters,merge,tags,review --background --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'store audit')
-    options='--limit=- -l=- --since=- --id=refs --verify --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--limit=- -l=- --since=- --id=refs --verify --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'store index')
-    options='--background --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--background --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments=',show,rebuild,embed'
     ;;
   'store fmt')
-    options='--check --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--check --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='spaces...'
     ;;
   'trust')
-    options='--imported --status --revoke --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--imported --status --revoke --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='refs...'
     ;;
   'watch')
-    options='--glob=- --git --no-git --embed --once --status --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--glob=- --git --no-git --embed --once --status --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='files...'
     ;;
   'show')
-    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --digest --rev=- --no-usage --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --digest --rev=- --no-usage --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='refs...'
     ;;
   'add')
-    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --no-check --keep-both --merge --semantic=,local,llm,off --model=- --temperature=- --max-tokens=- --fallback=,local --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --no-check --keep-both --merge --semantic=,local,llm,off --model=- --temperature=- --max-tokens=- --fallback=,local --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='-'
     ;;
   'rm')
-    options='--recursive -r --purge --now --if-digest=- --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--recursive -r --purge --now --if-digest=- --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='refs...'
     ;;
   esac

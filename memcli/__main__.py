@@ -25,7 +25,7 @@ def main() -> None:
         sys.exit("memcli: Windows is not supported; install memcli in WSL (`wsl --install`)")
     gc.set_threshold(_COLLECT_AFTER)
     try:
-        if sys.argv[1:] == ["--version"]:  # without any import
+        if sys.argv[1:] in (["--version"], ["-V"], ["version"]):  # without any import
             try:
                 sys.stdout.write(f"memcli {__version__}\n")
                 sys.stdout.flush()

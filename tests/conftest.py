@@ -186,6 +186,7 @@ def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathF
     # Background work within a test would slow all that run after it.
     monkeypatch.setattr("memcli.cli.background.give_way", lambda: None)
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("MEMCLI_PAGER", "cat")
     monkeypatch.setenv("NO_COLOR", "1")
 
 

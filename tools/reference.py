@@ -12,23 +12,12 @@ from typing import Any
 from memcli import __version__
 from memcli.cli.main import load_command
 from memcli.cli.options import CommonOptions
+from memcli.cli.topics import EXIT_CODES
 from memcli.cli.verb import SECTIONS, Group, find, names
 
 ROOT = Path(__file__).parent.parent
 PATH = ROOT / "docs" / "commands.md"
 MANUAL = ROOT / "man"
-EXIT_CODES = (
-    ("0", "success, even if the result is empty"),
-    ("1", "internal error; differences (`diff --exit-code`); work left (`hook retry`, `merge-driver`)"),
-    ("2", "usage error"),
-    ("3", "not found; with `--fail-empty` nothing relevant, with `--fail-weak` no sure answer"),
-    ("4", "locked, or in conflict"),
-    ("5", "refused by policy"),
-    ("6", "corrupt or tampered data, or a failed check"),
-    ("7", "a model or program failed"),
-    ("8", "the store cannot be read or written"),
-    ("130", "interrupted"),
-)
 HEAD = """\
 # Commands
 
@@ -39,7 +28,8 @@ Aliases: `show` for `get`, `add` for `remember`, `rm` for `forget`.
 |---|---|
 {codes}
 
-All commands take `--space`, `--root`, `--json`, `--quiet`, `--offline`, `--freeze-clock` and `--help`.
+All commands take `--space`, `--root`, `--json`, `--quiet`, `--offline`, `--freeze-clock`, `--color`,
+`--no-pager` and `--help`.
 """
 
 

@@ -5,7 +5,7 @@ the file of the space if the index cannot answer.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from heapq import merge
@@ -17,8 +17,9 @@ from memcli.codec.space import memory_digest
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.catalogue import CatalogueFilter, Counts
 from memcli.model.memory import Memory
+from memcli.model.names import MEMORY_MARK, SHORTEST, ids_of
 from memcli.model.space import Policy, Space, find_reference
-from memcli.record import replace
+from memcli.record import Record, replace
 from memcli.safety.injection import Overview
 from memcli.safety.secrets.redact_memory import clean_paths
 
@@ -31,6 +32,17 @@ if TYPE_CHECKING:
     from memcli.ports.views import SpaceView
 
     _T = TypeVar("_T")
+
+
+class Newest(Record):
+    """The memories of a space that are wanted, the last updated first; how many there are of these without limit and offset,
+    and in each of the other spaces that were asked; and the short form of an id."""
+
+    space: str
+    count: int
+    memories: Iterator[Memory]
+    others: Mapping[str, int]
+    short_id: Callable[[str], str]
 
 
 Place = tuple[str, "str | Memory"]
@@ -70,6 +82,11 @@ class FileCatalogue:
                 elif branch != last:
                     last = branch
                     yield branch, None
+
+    def newest(self, wanted: CatalogueFilter, count: int | None) -> list[str]:
+        found = sorted(filter(wanted.has, self._space.objects), key=lambda memory: (memory.path, memory.id))
+        found.sort(key=lambda memory: memory.updated_at, reverse=True)
+        return [memory.id for memory in found[:count]]
 
     def read(self, ids: Sequence[str]) -> list[Memory]:
         if self._by_id is None:
@@ -118,8 +135,21 @@ class SpaceReader:
 
     def find_by_prefix(self, ref: str) -> Memory:
         """The memory whose id alone begins with `ref`. Raises NotFoundError, UsageError when it is the beginning of several."""
-        ids = self._answer(lambda catalogue: catalogue.ids_with_prefix(ref)) if ref else []
-        return find_reference(ref, None, ids, self.find, f"space {self.name!r}")
+        return find_reference(ref, None, ids_of(ref, self._ids), self.find, f"space {self.name!r}")
+
+    def _ids(self, prefix: str) -> list[str]:
+        return self._answer(lambda catalogue: catalogue.ids_with_prefix(prefix))
+
+    def short_id(self, name: str) -> str:
+        """The shortest beginning of an id, without what all ids begin with, that names no other memory of the space."""
+        own = name.removeprefix(MEMORY_MARK)
+        if own == name:
+            return name
+        return next((own[:n] for n in range(SHORTEST, len(own)) if len(self._ids(MEMORY_MARK + own[:n])) == 1), own)
+
+    def newest(self, wanted: CatalogueFilter, count: int | None) -> list[str]:
+        """The ids of what is wanted, the last updated first; at most `count`."""
+        return self._answer(lambda catalogue: catalogue.newest(wanted, count))
 
     def count(self, wanted: CatalogueFilter) -> int:
         """How many memories are wanted."""
@@ -301,27 +331,36 @@ def find_elsewhere(workspace: Workspace, ref: str) -> tuple[str, Memory] | None:
 
 
 @contextmanager
-def listed(
+def newest(
     workspace: Workspace, wanted: CatalogueFilter, limit: int | None = None, offset: int = 0, *, with_raw: bool = False
-) -> Iterator[tuple[Iterator[Memory], Callable[[], int]]]:
-    """The memories that are wanted, in order of path, read as they are taken; and how many there are without limit and
-    offset. Their text and content may be shown only `with_raw`. Raises NotFoundError when the path names nothing.
-    """
+) -> Iterator[Newest]:
+    """The memories that are wanted of the first of the spaces to read that has any, the last updated first, read as they are
+    taken. Their text and content may be shown only `with_raw`. Raises NotFoundError when the path names nothing in any space."""
     with reading_asked(workspace) as spaces:
         _check_under(workspace, spaces, wanted.under)
-        places = islice(_merged(spaces, wanted), offset, None if limit is None else offset + limit)
-        found = _stored_and_shown(workspace, places, (*SUMMARY, "raw", "content") if with_raw else SUMMARY)
-        yield (shown for _, _, shown in found), lambda: sum(space.count(wanted) for space in spaces)
+        counts = {space.name: space.count(wanted) for space in spaces}
+        first = next((space for space in spaces if counts[space.name]), spaces[0])
+        ids = first.newest(wanted, None if limit is None else offset + limit)[offset:]
+        places = ((first, ("", name)) for name in ids)
+        fields = (*SUMMARY, "raw", "content") if with_raw else SUMMARY
+        yield Newest(
+            first.name,
+            counts.pop(first.name),
+            (shown for _, _, shown in _stored_and_shown(workspace, places, fields)),
+            {name: count for name, count in counts.items() if count},
+            first.short_id,
+        )
 
 
 def list_memories(workspace: Workspace, wanted: CatalogueFilter = _ALL) -> list[Memory]:
-    """All memories that are wanted, in order of path. Raises as `listed` does."""
-    with listed(workspace, wanted) as (memories, _):
-        return list(memories)
+    """All memories that are wanted, of the spaces to read, in order of path. Raises NotFoundError when the path names nothing."""
+    with reading_asked(workspace) as spaces:
+        _check_under(workspace, spaces, wanted.under)
+        return [shown for _, _, shown in _stored_and_shown(workspace, _merged(spaces, wanted), SUMMARY)]
 
 
 def load_tree(workspace: Workspace, under: str, depth: int | None) -> TreeNode[Overview]:
-    """The tree of what recall can find at and below a path, `depth` levels of it. Raises as `listed` does."""
+    """The tree of what recall can find at and below a path, `depth` levels of it. Raises as `list_memories` does."""
     from memcli.model.tree import tree
 
     levels = None if depth is None else depth + (under.strip("/").count("/") + 1 if under.strip("/") else 0)

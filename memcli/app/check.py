@@ -12,6 +12,7 @@ from memcli.claims.claim import Claim, claim_of, neighbours, terms_of
 from memcli.claims.comparison import Relation, compare
 from memcli.model.findings import DUPLICATES, RELATED, Checks, Found
 from memcli.model.memory import Memory, holds
+from memcli.model.names import beginnings
 from memcli.model.recall import TermStats
 from memcli.model.shapes import OBSERVED
 from memcli.record import replace
@@ -184,7 +185,7 @@ def _compared(
 
 
 def _is_named(one: Memory | Found, ref: str) -> bool:
-    return one.path == ref or one.id.startswith(ref)
+    return one.path == ref or one.id.startswith(beginnings(ref))
 
 
 _ALONE = ("content", "triggers", "enforce", "procedure", "season", "valid_from", "valid_until")

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from memcli.cli.output import has_input, read_input
+from memcli.cli.output import ask, can_ask, has_input, read_input
 from memcli.cli.verb import CommandContext
 from memcli.codec.canonical import decode_argument
 from memcli.errors import NotFoundError, UsageError
@@ -121,7 +121,7 @@ _SIMILAR = 0.75
 
 def kinds(session: CommandContext, values: Iterable[str] | None) -> tuple[str, ...]:
     """The kinds in the values of `--kind`; warns about likely typing errors."""
-    found = tuple(_separated(values, "--kind"))
+    found = tuple(map(plain_kind, _separated(values, "--kind")))
     note_similar(session, found)
     return found
 
@@ -136,18 +136,43 @@ def path(value: str, option: str) -> str:
     return unicodedata.normalize("NFC", decode(os.fsencode(value), option))
 
 
+def plain_kind(name: str) -> str:
+    """The kind that a word names: a known one in any case, `negative` for `warning`, else the word as it is."""
+    word = name.strip().casefold()
+    return _KINDS_BY_OTHER_NAMES.get(word, word if word in KINDS else name)
+
+
+def similar_kind(name: str) -> str:
+    """The known kind that an unknown one resembles, as a slip does; empty where there is none."""
+    if name in KINDS:
+        return ""
+    from difflib import get_close_matches
+
+    word = name.strip().casefold()
+    close = get_close_matches(word, KINDS, 1, _SIMILAR)
+    # `customer` is a word of its own rather than a `custom` with a slip.
+    is_slip = close and not (word.startswith(close[0]) and len(word) > len(close[0]) + 1)
+    return close[0] if is_slip else ""
+
+
+def chosen_kind(name: str, *, is_new: bool) -> str:
+    """The kind to store. Where it resembles a known one, a person is asked which is meant.
+
+    Raises UsageError where nobody can be asked, unless it `is_new` on purpose.
+    """
+    name = plain_kind(name)
+    if is_new or not (close := similar_kind(name)):
+        return name
+    if can_ask():
+        return close if ask(f"There is no kind {name!r} yet. Did you mean {close!r}?", default=True) else name
+    raise UsageError(f"unknown kind {name!r}", f"did you mean {close!r}? --kind-new stores it as it is")
+
+
 def note_similar(session: CommandContext, names: Iterable[str]) -> None:
     """Warns of each kind that is unknown and resembles a known one."""
     for name in dict.fromkeys(names):
-        if name in KINDS or not isinstance(name, str):
-            continue
-        from difflib import get_close_matches
-
-        plain = name.strip().casefold()
-        close = [plain] if plain in KINDS else get_close_matches(plain, KINDS, 1, _SIMILAR)
-        # `customer` is a word of its own rather than a `custom` with a slip.
-        if close and not (plain.startswith(close[0]) and len(plain) > len(close[0]) + 1):
-            session.output.note(f"unknown kind {name!r}; did you mean {close[0]!r}?")
+        if isinstance(name, str) and (close := similar_kind(name)):
+            session.output.note(f"unknown kind {name!r}; did you mean {close!r}?")
 
 
 def parts(values: Iterable[str]) -> list[str]:
@@ -168,6 +193,7 @@ def check_known(what: str, name: str, known: Collection[str]) -> None:
         raise UsageError(f"no {what} {name!r}", f"choose one of {', '.join(known)}")
 
 
+_KINDS_BY_OTHER_NAMES = {"warning": "negative"}
 _OTHER_NAMES = {
     "text": "raw",
     "body": "raw",

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from memcli import __version__
 from memcli.cli.options import REQUIRED, CommonOptions, Field, fill_bare
@@ -29,16 +29,52 @@ def make_command(verb: Verb | Group) -> Any:
             pretty_exceptions_enable=False, context_settings=HELP,
         )  # fmt: skip
         for name, below in verb.verbs.items():
-            app.command(name, context_settings=HELP, short_help=below.line or None)(_function(below))
+            made = _command_class(below)
+            app.command(name, cls=made, context_settings=HELP, short_help=below.line or None)(_function(below))
         if verb.default is not None:
-            app.command(_DEFAULT, context_settings=HELP, hidden=True)(_function(verb.default))
+            made = _command_class(verb.default)
+            app.command(_DEFAULT, cls=made, context_settings=HELP, hidden=True)(_function(verb.default))
         group: Any = typer.main.get_group(app)
         if verb.default is not None:
             group.default = group.commands[_DEFAULT]
         return group
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(verb.name, context_settings=HELP)(_function(verb))
+    app.command(verb.name, cls=_command_class(verb), context_settings=HELP)(_function(verb))
     return typer.main.get_command(app)
+
+
+def _command_class(verb: Verb) -> type[TyperCommand]:
+    """The class of the Typer command of a verb. Its `--help` has the options that are used most, `memcli help` all."""
+
+    class ShortHelp(TyperCommand):
+        def format_options(self, ctx: Any, formatter: Any) -> None:
+            if ctx.meta.get(_IN_FULL):
+                super().format_options(ctx, formatter)
+                return
+            often = verb.often
+            every, self.params = (
+                self.params,
+                [
+                    one
+                    for one in self.params
+                    if one.name not in CommonOptions.FIELDS
+                    and (not often or one.param_type_name == "argument" or one.name in often)
+                ],
+            )
+            super().format_options(ctx, formatter)
+            self.params = every
+            with formatter.section("Common options"):
+                formatter.write_text(_COMMON)
+            more = len([one for one in verb.options.FIELDS.values() if not one.is_argument]) - len(often)
+            if often and more > 0:
+                formatter.write_paragraph()
+                formatter.write_text(f"`memcli help {verb.name}` explains {more} more options.")
+
+    return ShortHelp
+
+
+_IN_FULL = "memcli.help"
+_COMMON = "-s/--space, --root, --json, -q/--quiet, --offline, --freeze-clock, --color, --no-pager, -h/--help"
 
 
 def _function(verb: Verb) -> Callable[..., None]:
@@ -134,7 +170,7 @@ def unknown_command(name: str) -> UsageError:
     """The error for a command that there is none of, with the commands that may be meant."""
     from difflib import get_close_matches
 
-    known = [*names(), *ALIASES]
+    known = [*names(), *ALIASES, "version"]
     close = _ELSEWHERE.get(name.lower()) or get_close_matches(name.lower(), known, 2)
     hint = f"did you mean {' or '.join(close)}?" if close else "`memcli help all` lists all commands"
     return UsageError(f"no command {name!r}", hint)
@@ -178,7 +214,9 @@ def help_of(words: Sequence[str]) -> str:
         if below is None:
             raise unknown_command(word)
         command = below
-    return str(command.get_help(command.context_class(command, context, info_name=words[-1])))
+    own = command.context_class(command, context, info_name=words[-1])
+    own.meta[_IN_FULL] = True
+    return str(command.get_help(own))
 
 
 def _version(value: bool) -> None:
@@ -188,7 +226,7 @@ def _version(value: bool) -> None:
 
 
 def _root(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    version: bool = typer.Option(False, "--version", "-V", callback=_version, is_eager=True, help="Print the version."),
 ) -> None:
     """The structured memory of a project."""
 
@@ -241,9 +279,10 @@ Try
 
 memcli help COMMAND   everything about a command
 memcli help all       all commands
+memcli help TOPIC     kinds, paths, exit-codes, environment or formats
 """
 _FOOT_OF_ALL = """
-All commands accept -s/--space, --root, --json, -q, --offline and --freeze-clock.
+All commands accept -s/--space, --root, --json, -q, --offline, --freeze-clock, --color and --no-pager.
 Aliases: show for get, add for remember, rm for forget.
 `memcli help plumbing` lists the commands that other programs call.
 """

@@ -208,6 +208,8 @@ class CommonOptions(Options):
     quiet: bool = flag("--quiet", "-q", help="Print only results and errors.")
     offline: bool = flag(help="Ask no language model: nothing leaves this machine.")
     freeze_clock: str | None = option(metavar="TIME", help="Use TIME (RFC 3339) as the current time.")
+    color: str | None = option(metavar="auto|always|never", help="Use colours [default: auto].")
+    no_pager: bool = flag(help="Do not show long output through a pager.")
 
 
 def parse(

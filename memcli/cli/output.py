@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from memcli.codec.canonical import encode, encode_line
 from memcli.errors import MemcliError, NotFoundError, StoreError, UsageError, hint_of
 from memcli.model.memory import Json
-from memcli.render.clean import clean, clean_line, escape
+from memcli.render.clean import clean, clean_line, coloured, escape, is_coloured, paint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,11 +34,12 @@ def called(data: bytes | None) -> Iterator[None]:
 
     The streams of the process belong to the program.
     """
-    token = _input.set(data)
+    token, before = _input.set(data), coloured.set("never")
     try:
         yield
     finally:
         _input.reset(token)
+        coloured.reset(before)
 
 
 def is_called() -> bool:
@@ -80,11 +81,16 @@ _LINE_AFTER_SECONDS = 10.0
 
 
 class Output:
-    """The output of a command. `json` prints results as JSON; `quiet` prints only results and errors."""
+    """The output of a command.
 
-    def __init__(self, json: bool = False, quiet: bool = False) -> None:
+    `json` prints results as JSON; `quiet` prints only results and errors; with `pages`, a result that is longer than the
+    terminal may go through a pager.
+    """
+
+    def __init__(self, json: bool = False, quiet: bool = False, pages: bool = True) -> None:
         self.json = json
         self.quiet = quiet
+        self._pages = pages
 
     def answer(self, data: Json, text: str, *, on_one_line: bool = False) -> None:
         """Prints a result: `data` as JSON, or `text`."""
@@ -113,13 +119,21 @@ class Output:
 
     def write(self, text: str) -> None:
         """Prints sanitized text with a final newline; prints nothing for empty text."""
-        self.raw(clean(text))
+        shown = clean(text)
+        self._send(paint(shown) if is_coloured() else shown)
+
+    def page(self, text: str) -> None:
+        """Like `write`; on a terminal with fewer lines than the text, through the pager, as git does."""
+        if not (self._pages and _can_page(text) and _paged(paint(clean(text)) if is_coloured() else clean(text))):
+            self.write(text)
 
     def raw(self, text: str) -> None:
         """Like `write`, for text that must stay unchanged; on a terminal it is sanitized all the same."""
+        self._send(clean(text) if is_terminal() else text)
+
+    def _send(self, text: str) -> None:
         if text:
-            shown = clean(text) if is_terminal() else text
-            self._put(shown if shown.endswith("\n") else shown + "\n")
+            self._put(text if text.endswith("\n") else text + "\n")
 
     def _put(self, text: str) -> None:
         with _telling():
@@ -128,7 +142,45 @@ class Output:
     def note(self, text: str) -> None:
         """Prints a message on standard error."""
         if not self.quiet:
-            sys.stderr.write(f"memcli: {clean_line(text)}\n")
+            sys.stderr.write(_at_width(f"memcli: {clean_line(text)}"))
+
+
+def _terminal_size() -> os.terminal_size:
+    import shutil
+
+    return shutil.get_terminal_size((80, 24))
+
+
+def _at_width(line: str) -> str:
+    """A line for standard error; on a terminal wrapped to its width."""
+    if not sys.stderr.isatty() or len(line) < (width := _terminal_size().columns):
+        return f"{line}\n"
+    import textwrap
+
+    return textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) + "\n"
+
+
+def _can_page(text: str) -> bool:
+    """Whether somebody sits before a terminal that has fewer lines than the text."""
+    if not (is_terminal() and sys.stdin.isatty()) or os.environ.get("TERM") == "dumb":
+        return False
+    return text.count("\n") >= _terminal_size().lines
+
+
+def _paged(text: str) -> bool:
+    """Whether a pager showed the text: MEMCLI_PAGER, PAGER or less, which ends at once where the text fits."""
+    import shlex
+    import subprocess
+
+    command = os.environ.get("MEMCLI_PAGER") or os.environ.get("PAGER") or "less"
+    if command == "cat":
+        return False
+    environ = {"LESS": "FRX", "LESSCHARSET": "utf-8", **os.environ}
+    try:
+        subprocess.run(shlex.split(command), input=text.encode(), env=environ, check=True)
+    except (OSError, ValueError, subprocess.CalledProcessError):
+        return False
+    return True
 
 
 @contextmanager
@@ -177,7 +229,7 @@ def ask(question: str, default: bool = False) -> bool:
 
 def report(error: MemcliError, json: bool) -> None:
     """Prints an error as one line; with `json` also as JSON on standard output."""
-    sys.stderr.write(f"memcli: {on_one_line(error)}\n")
+    sys.stderr.write(_at_width(f"memcli: {on_one_line(error)}"))
     if json:
         sys.stdout.write(escape(encode({"error": shown(error)}).decode("utf-8", "replace")) + "\n")
 

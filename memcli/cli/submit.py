@@ -158,7 +158,7 @@ def _given_fields(session: CommandContext, options: RememberOptions) -> dict[str
     if options.kind is not None:
         if "," in options.kind:
             raise UsageError(f"a memory has one kind, not {options.kind!r}", "use --tag to classify further")
-        arguments.note_similar(session, [options.kind])
+        options.kind, options.kind_new = arguments.chosen_kind(options.kind, is_new=options.kind_new), True
     links = [_link(text) for text in options.link]
     said = {"speaker": options.speaker, "group": options.group}
     metadata = split_pairs(options.meta, "--meta") | {name: value for name, value in said.items() if value}

@@ -16,9 +16,10 @@ from types import TracebackType
 from memcli.app.workspace import Observer
 from memcli.cli.options import CommonOptions, Field, Options, fill_bare, parse
 from memcli.cli.output import Output, ProgressBar, exit_code_of
-from memcli.errors import MemcliError
+from memcli.errors import MemcliError, UsageError
 from memcli.model.space import ROLES, SPACE_ALONE
 from memcli.record import Record
+from memcli.render.clean import coloured
 from memcli.settings import TABLES, Config
 
 TYPE_CHECKING = False
@@ -105,7 +106,12 @@ class CommandContext:
             "command": command, "space": common.space, "root": common.root, "freeze_clock": common.freeze_clock,
             "offline": "1" if common.offline else None,
         }  # fmt: skip
-        self.output = Output(common.json, common.quiet) if output is None else output
+        if output is None:
+            if common.color not in (None, "auto", "always", "never"):
+                raise UsageError(f"--color does not know {common.color!r}", "use auto, always or never")
+            coloured.set(common.color or "auto")
+            output = Output(common.json, common.quiet, not common.no_pager)
+        self.output = output
         self._command, self._opener, self._environ = command, opener, environ
         self.progress = ProgressBar("embedding", common.quiet)
         self._made = ""
@@ -223,22 +229,22 @@ class Verb:
 
     `section` and `line` are where and how the help lists it. `role` is the role (`model/space.py`) that a caller of
     `memcli serve` needs; None: it is not served. `escalates` has the roles for calls with certain options instead: an
-    option that is given, or `name=value`. `reach` says what else than the space it concerns. `returns` is the type of the
-    result in Python.
+    option that is given, or `name=value`. `often` names the options that `--help` shows, all if it is empty. `reach` says
+    what else than the space it concerns. `returns` is the type of the result in Python.
     """
 
     __slots__ = (
-        "escalates", "function", "http", "line", "name", "options", "reach", "returns", "role", "section", "tools",
+        "escalates", "function", "http", "line", "name", "often", "options", "reach", "returns", "role", "section", "tools",
     )  # fmt: skip
 
     def __init__(
         self, function: Callable[..., int | None], name: str, options: type[Options], *, section: str = "", line: str = "",
         role: str | None = None, escalates: Mapping[str, str] = {}, reach: str = SPACE_ALONE, http: Sequence[Http] = (),
-        tools: Sequence[ToolDeclaration] = (), returns: str = "Object",
+        tools: Sequence[ToolDeclaration] = (), returns: str = "Object", often: Sequence[str] = (),
     ) -> None:  # fmt: skip
         self.function, self.name, self.options = function, name, options
         self.section, self.line, self.http, self.tools, self.returns = section, line, http, tools, returns
-        self.role, self.escalates, self.reach = role, escalates, reach
+        self.role, self.escalates, self.reach, self.often = role, escalates, reach, often
 
     @property
     def text(self) -> str:

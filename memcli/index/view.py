@@ -364,6 +364,12 @@ class IndexedSpace(IndexedWords):
             yield from block
             after = block[-1] if block else after
 
+    def newest(self, wanted: CatalogueFilter, count: int | None) -> list[str]:
+        where, values = _listed(wanted)
+        limit = "" if count is None else f" LIMIT {count:d}"
+        found = f"SELECT id FROM memory WHERE {where} ORDER BY updated_at DESC, path, id{limit}"
+        return [name for (name,) in self._tables.select(found, *values)]
+
     def _branches(self, wanted: CatalogueFilter, depth: int) -> Iterator[tuple[str, str]]:
         """As `places`; the memories below a branch are skipped, not read."""
         where, values = _listed(wanted)

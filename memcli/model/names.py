@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Container
+from collections.abc import Callable, Container, Sequence
 
 from memcli.digests import sha256
 from memcli.errors import UsageError
 from memcli.regex import regex
 from memcli.settings import OWN_JOURNAL, meant_by
+
+MEMORY_MARK = "mem_"
+"""How the id of a memory begins that memcli made."""
+SHORTEST = 4
+"""How many characters behind the mark name a memory, where no other begins with them."""
+
+
+def beginnings(ref: str) -> tuple[str, ...]:
+    """What the id of a memory begins with that a reference names, which may leave out the mark; nothing if it is empty."""
+    return (ref, MEMORY_MARK + ref) if _SHORT.match(ref) else (ref,) if ref else ()
+
+
+def ids_of(ref: str, ids_with_prefix: Callable[[str], Sequence[str]]) -> list[str]:
+    """The ids of memories that begin as a reference says."""
+    return [name for beginning in beginnings(ref) for name in ids_with_prefix(beginning)]
 
 
 def memory_id(space: str, path: str, number: int = 1) -> str:
@@ -17,7 +32,7 @@ def memory_id(space: str, path: str, number: int = 1) -> str:
     From 2 on, `number` is part of the digest: it tells apart memories that were made at one path, of which the
     earlier ones have moved.
     """
-    return "mem_" + _digest(space, path, number)
+    return MEMORY_MARK + _digest(space, path, number)
 
 
 SESSION_MARK = "ses_"
@@ -66,6 +81,7 @@ _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))]
 )
 _ID = regex(r"[A-Za-z0-9_][A-Za-z0-9_.:+@-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.:+@-]*)*\Z")
+_SHORT = regex(rf"[a-z0-9]{{{SHORTEST},60}}\Z")
 _SESSION = regex(r"ses_[a-z0-9]{1,60}\Z")
 _NOT_SLUG = regex(r"[^\w]+|_+")
 _DIGITS = regex(r"\d+")

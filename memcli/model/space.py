@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
+from memcli.model.names import beginnings
 from memcli.record import Record, as_dict, field, replace
 
 TYPE_CHECKING = False
@@ -108,12 +109,13 @@ class Space(Record):
         """
         exact = None
         ids: dict[str, Memory] = {}
+        starts = beginnings(ref)
         for memory in self.objects if ref else ():
             if memory.id == ref:
                 return memory
             if memory.path == ref:
                 exact = exact or memory
-            elif memory.id.startswith(ref):
+            elif memory.id.startswith(starts):
                 ids[memory.id] = memory
         return find_reference(ref, exact, list(ids), ids.get, f"space {self.name!r}")
 

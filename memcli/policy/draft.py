@@ -22,7 +22,7 @@ from memcli.model.links import (
     without_dangling,
 )
 from memcli.model.memory import Json, Memory, default_importance
-from memcli.model.names import free_path, memory_id
+from memcli.model.names import free_path, ids_of, memory_id
 from memcli.model.shapes import RELATIONS
 from memcli.model.space import Change, Policy, Space, find_reference, is_under, under_any
 from memcli.policy.ageing import check_season
@@ -97,7 +97,7 @@ def find(shelf: Shelf, ref: str) -> Memory:
     Raises NotFoundError when there is none, UsageError when the beginning fits several.
     """
     exact = (shelf.get(ref) or shelf.at(ref)) if ref else None
-    ids = shelf.ids_with_prefix(ref) if ref and exact is None else []
+    ids = ids_of(ref, shelf.ids_with_prefix) if exact is None else []
     return find_reference(ref, exact, ids, shelf.get, f"space {shelf.header.name!r}")
 
 

@@ -116,6 +116,10 @@ class SpaceView(Protocol):
         """The path and the id of each memory that passes the filter, in order of both; of a branch below the depth of the
         filter only its path, with an empty id."""
 
+    def newest(self, wanted: CatalogueFilter, count: int | None) -> list[str]:
+        """The ids of the memories that pass the filter, whatever the depth, the last updated first, then in order of path and
+        id; at most `count`."""
+
     def counts(self) -> Counts:
         """The space in numbers."""
 

@@ -119,6 +119,31 @@ def value_text(value: Json) -> str:
     return value if isinstance(value, str) else encode_line(value).decode()
 
 
+def field_text(name: str, value: Json) -> str:
+    """A field of a memory on one line, as a person wants it: anchors as `file:10-42`, links as `relates_to mem_a`."""
+    items = value if isinstance(value, list | tuple) else ()
+    if name == "anchors" and all(isinstance(one, Mapping) and one.get("file") for one in items):
+        return ", ".join(_anchor_text(one) for one in items)
+    if name == "links" and all(isinstance(one, Mapping) and one.get("to") for one in items):
+        return ", ".join(f"{one.get('relation', 'relates_to')} {one['to']}" for one in items)
+    if name == "triggers" and all(isinstance(one, str) for one in items):
+        return "  ".join(items)
+    if name == "provenance" and isinstance(value, Mapping):
+        parts = [value.get("source"), *(value.get("files") or ()), value.get("reason")]
+        parts += [f"{key} {value[key]}" for key in ("session", "commit") if value.get(key)]
+        return ", ".join(str(part) for part in parts if part)
+    return value_text(value)
+
+
+def _anchor_text(anchor: Mapping[str, Json]) -> str:
+    lines, symbol = anchor.get("lines"), anchor.get("symbol")
+    if symbol:
+        return f"{anchor['file']}::{symbol}"
+    if not isinstance(lines, list | tuple) or not lines:
+        return str(anchor["file"])
+    return f"{anchor['file']}:{lines[0]}" + (f"-{lines[-1]}" if lines[-1] != lines[0] else "")
+
+
 def marks(memory: Memory) -> str:
     """`*` pinned, `-` forgotten, `>` superseded, `!` untrusted."""
     return f"{state_marks(memory)}{'!' if is_marked(memory) else ''}"

@@ -3,71 +3,66 @@ agent that did not ask for it, dated facts under plain headings, fenced and mark
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 from collections.abc import Iterator, Sequence
 
 from memcli.codec.canonical import encode_line
 from memcli.digests import nonce_of
+from memcli.model.names import MEMORY_MARK
 from memcli.model.recall import Bundle, Query, Section
 from memcli.policy.answer import texts_of
 from memcli.render import as_prompt
 from memcli.render.as_prompt import entry, score_text, section_text
-from memcli.render.clean import clean, clean_line, grid, inert
+from memcli.render.clean import age, clean, clean_line, columns, cut, grid, inert, styled, terminal_width, wrapped
 from memcli.safety.recalled import HEADER
 
 _INDENT = "  "
-_BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
-_LEAST_WIDTH = 20
+_LEAST_SOURCE = 12
 
 
-def render(bundle: Bundle) -> str:
-    """The entries in order, best first; in colour where standard output is a terminal that wants it."""
+def render(bundle: Bundle, most_lines: int | None = None) -> str:
+    """The entries in order, best first; in colour where standard output is a terminal that wants it.
+
+    On a terminal an entry has at most so many lines of text, and says how to read the rest.
+    """
+    width = terminal_width()
     blocks = [] if bundle.sections else [clean_line(as_prompt.global_summary(bundle))]
     if bundle.is_weak:
-        blocks.append(_styled(f"{as_prompt.WEAK}:", _BOLD))
-    blocks += [_entry(number, section, bundle) for number, section in enumerate(bundle.sections, 1)]
+        blocks.append(styled(f"{as_prompt.WEAK}:", "bold"))
+    entries = [_entry(n, one, bundle, width, most_lines) for n, one in enumerate((*bundle.sections, *bundle.always), 1)]
+    blocks += entries[: len(bundle.sections)]
     if bundle.always:
-        blocks.append(_styled("Always", _BOLD))
-    blocks += [_entry(number, one, bundle) for number, one in enumerate(bundle.always, len(bundle.sections) + 1)]
+        blocks += [styled("Always", "bold"), *entries[len(bundle.sections) :]]
     if notes := list(_notes(bundle)):
-        blocks.append("\n".join(_styled(note, _DIM) for note in notes))
+        blocks.append("\n".join(styled(line, "dim") for note in notes for line in wrapped(note, width)))
     return "\n\n".join(blocks) + "\n"
 
 
-def _entry(number: int, section: Section, bundle: Bundle) -> str:
+def _entry(number: int, section: Section, bundle: Bundle, width: int | None, most_lines: int | None) -> str:
     memory = section.memory
+    name = memory.id.removeprefix(MEMORY_MARK)
     facts = [
         memory.kind,
-        memory.created_at[:10],
-        memory.id,
+        memory.created_at[:10] if width is None else age(memory.created_at, bundle.query.now),
+        memory.id if width is None else name,
         *([section.space] if section.space != bundle.space else []),
         *(["pinned"] if memory.pinned else []),
         *([f"matched by {section.matched_by}"] if section.is_lead else []),
-        *section.cautions,
     ]
-    head = f"{_styled(f'{number}. {clean_line(as_prompt.source(section))}', _BOLD)}  {_styled(clean_line(' · '.join(facts)), _DIM)}"
+    about = clean_line(" · ".join(facts))
+    source = clean_line(as_prompt.source(section))
+    if width is not None:
+        source = cut(source, max(_LEAST_SOURCE, width - columns(f"{number}.   {about}")))
+    lines = [f"{styled(f'{number}. {source}', 'bold')}  {styled(about, 'dim')}"]
+    lines += [styled(line, "warning") for one in section.cautions for line in wrapped(clean_line(one), width, _INDENT)]
     text = clean(section_text(section, bundle.query.include_raw)).strip("\n")
-    lines = [head, *(wrapped for line in text.splitlines() for wrapped in _wrapped(line))]
+    shown = [one for line in text.splitlines() for one in wrapped(line, width, _INDENT)]
+    if width is not None and most_lines is not None and (more := len(shown) - most_lines) > 1:
+        shown[most_lines:] = [styled(f"{_INDENT}… {more} more lines: memcli get {name}", "dim")]
+    lines += shown
     if bundle.query.explain:
-        lines.append(_styled(f"{_INDENT}{score_text(section)}", _DIM))
+        lines.append(styled(f"{_INDENT}{score_text(section)}", "dim"))
     return "\n".join(lines)
-
-
-def _wrapped(line: str) -> list[str]:
-    """A line at the width of the terminal; prose goes on below its beginning, nothing is cut off."""
-    if not sys.stdout.isatty():
-        return [f"{_INDENT}{line}".rstrip()]
-    import shutil
-    import textwrap
-
-    width = max(_LEAST_WIDTH, shutil.get_terminal_size((100, 24)).columns)
-    below = _INDENT + " " * (len(line) - len(line.lstrip()))
-    return textwrap.wrap(
-        line, width, initial_indent=_INDENT, subsequent_indent=below, drop_whitespace=False, replace_whitespace=False,
-        break_on_hyphens=False,
-    ) or [""]  # fmt: skip
 
 
 def _notes(bundle: Bundle) -> Iterator[str]:
@@ -88,11 +83,6 @@ def _notes(bundle: Bundle) -> Iterator[str]:
         yield "From a clone that has not been accepted; see `memcli trust --status`"
     if bundle.query.explain and bundle.confidence is not None:
         yield f"Confidence: {bundle.confidence:.2f}"
-
-
-def _styled(text: str, style: str) -> str:
-    is_wanted = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-    return f"{style}{text}{_PLAIN}" if is_wanted else text
 
 
 _SPECIAL = re.compile(r"([\\`*\[\]<>#|])")

@@ -1,11 +1,14 @@
-"""Stored text for display: in it nothing moves the cursor, hides or reverses the line; inert for a model; in columns."""
+"""Stored text for display: in it nothing moves the cursor, hides or reverses the line; inert for a model; in columns, at
+the width and in the colours of a terminal."""
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from functools import cache
 
 from memcli.model.characters import (
@@ -114,6 +117,79 @@ def _acting() -> re.Pattern[str]:
     )
 
 
+coloured: ContextVar[str] = ContextVar("coloured", default="auto")
+"""Whether standard output gets colours: `always`, `never`, or `auto`, if it is a terminal that wants them."""
+_FIRST_STYLE = 0xF0000
+_STYLES = {"bold": "1", "dim": "2", "warning": "33", "error": "31", "plain": "0"}
+_PAINT = {_FIRST_STYLE + n: f"\x1b[{code}m" for n, code in enumerate(_STYLES.values())}
+_BARE = dict.fromkeys(_PAINT)
+
+
+def is_coloured() -> bool:
+    """Whether what is printed gets colours, by `--color`, else by NO_COLOR, CLICOLOR_FORCE and the terminal."""
+    if (wanted := coloured.get()) != "auto":
+        return wanted == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("CLICOLOR_FORCE", "0") != "0":
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def styled(text: str, style: str) -> str:
+    """`text` in one of the styles `bold`, `dim`, `warning` or `error`, between marks that `paint` replaces.
+
+    Marks are private characters, not escape sequences, so that the text can still be cleaned as a whole.
+    """
+    if not text or not style or not is_coloured():
+        return text
+    names = list(_STYLES)
+    return f"{chr(_FIRST_STYLE + names.index(style))}{text}{chr(_FIRST_STYLE + names.index('plain'))}"
+
+
+def paint(text: str) -> str:
+    """`text` with escape sequences in the place of the marks of `styled`."""
+    return text.translate(_PAINT) if not text.isascii() else text
+
+
+def terminal_width() -> int | None:
+    """The columns of the terminal that gets standard output, at least 20; None if that is none."""
+    if not sys.stdout.isatty():
+        return None
+    import shutil
+
+    return max(_LEAST_WIDTH, shutil.get_terminal_size((80, 24)).columns)
+
+
+def wrapped(line: str, width: int | None, indent: str = "", below: str | None = None) -> list[str]:
+    """A line at the width of the terminal: prose goes on below its beginning, or behind `below`; nothing is cut off, and a word
+    that is longer than the line stays whole. Without a width, one line."""
+    if width is None:
+        return [f"{indent}{line}".rstrip()]
+    import textwrap
+
+    hanging = indent + " " * (len(line) - len(line.lstrip()))
+    lines = textwrap.wrap(
+        line, min(width, _WIDEST), initial_indent=indent, subsequent_indent=hanging if below is None else below,
+        drop_whitespace=below is not None, replace_whitespace=False, break_on_hyphens=False, break_long_words=False,
+    )  # fmt: skip
+    return [one.rstrip() for one in lines] or [""]
+
+
+def age(then: str, now: str) -> str:
+    """How long ago a time was, in one unit: `5m`, `3h`, `2d`, `5w`, `2y`; `now` for less than a minute and for the future."""
+    from datetime import datetime
+
+    seconds = (datetime.fromisoformat(now) - datetime.fromisoformat(then)).total_seconds()
+    units = (("y", 365 * 86400), ("w", 7 * 86400), ("d", 86400), ("h", 3600), ("m", 60))
+    return next(
+        (f"{int(seconds // size)}{unit}" for unit, size in units if seconds >= size * (2 if unit == "w" else 1)), "now"
+    )
+
+
+_LEAST_WIDTH = 20
+_WIDEST = 91
+"""Columns of prose: longer lines are hard to read."""
 _GAP = "  "
 _LEAST_LAST = 24
 _MOST_OTHER = 30
@@ -123,18 +199,12 @@ def grid(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | None
     """`rows` under `header`, aligned. On a terminal, or with `width`, long cells are truncated with `…`; otherwise they are complete."""
     cells = [[clean_line(cell) for cell in row] for row in [header, *rows]]
     widths = [max(map(columns, column)) for column in zip(*cells, strict=True)]
-    if width is None and sys.stdout.isatty():
-        import shutil
-
-        width = shutil.get_terminal_size((100, 24)).columns
+    width = terminal_width() if width is None else width
     if width is not None:
         widths = [min(max(_MOST_OTHER, width // 3), w) for w in widths]
         widths[-1] = max(_LEAST_LAST, width - sum(widths[:-1]) - len(_GAP) * (len(widths) - 1))
     cells = [[cut(cell, w) for cell, w in zip(row, widths, strict=True)] for row in cells]
-    lines = [
-        _GAP.join(cell + " " * (w - columns(cell)) for cell, w in zip(row, widths, strict=True)).rstrip()
-        for row in cells
-    ]
+    lines = [_GAP.join(pad(cell, w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in cells]
     return "\n".join(lines)
 
 
@@ -142,6 +212,7 @@ def columns(text: str) -> int:
     """The display width of `text`: wide characters take two columns, combining ones none."""
     if text.isascii():
         return len(text)
+    text = text.translate(_BARE)
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
@@ -155,3 +226,8 @@ def cut(text: str, width: int) -> str:
             break
         kept += c
     return kept.rstrip() + "…"
+
+
+def pad(text: str, width: int) -> str:
+    """`text` padded with spaces to `width` columns."""
+    return text + " " * (width - columns(text))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from memcli.codec.canonical import encode
 from memcli.model.memory import Json, Memory
-from memcli.present.memory import context_pieces, detail_of, marks, value_text
-from memcli.render.clean import clean, clean_line, grid
+from memcli.present.memory import context_pieces, detail_of, field_text, marks
+from memcli.render.clean import age, clean, clean_line, columns, cut, grid, pad, styled
 from memcli.safety.injection import UNTRUSTED, Overview, is_marked
 from memcli.settings import is_beside
 
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.model.tree import TreeNode
+
+
+_GAP = "  "
+_WITH_AGE, _WITH_PATH = 70, 120
+"""From so many columns on, a list shows the age and the path."""
+_WIDEST_KIND, _WIDEST_TEXT, _LEAST_TEXT = 14, 88, 24
+_STYLES = {"negative": "warning", "constraint": "warning"}
 
 
 def render_memory(memory: Memory, now: str = "", successor: str = "", use: Mapping[str, Json] | None = None) -> str:
@@ -33,13 +40,13 @@ def render_memory(memory: Memory, now: str = "", successor: str = "", use: Mappi
     if usage.count:
         lines.append(f"shown {usage.count} time{'s' if usage.count > 1 else ''}, last {usage.last}")
     if usage.confidence is not None:
-        lines.append(f"confidence {usage.confidence:g} of {usage.whole:g}: not confirmed since {usage.confirmed}")
+        lines.append(f"confidence {usage.confidence:.0%} of {usage.whole:.0%}: not confirmed since {usage.confirmed}")
     if usage.pending:
         lines.append(f"feedback not applied yet: {', '.join(usage.pending)} (`memcli store maintain`)")
     if memory.tags:
         lines.append(clean_line(" ".join(f"#{tag}" for tag in memory.tags)))
     lines += ["", clean(memory.raw).strip() or encode(memory.content).decode(), ""]
-    lines += [f"{name}: {clean_line(value_text(value))}" for name, value in detail.fields]
+    lines += [f"{name}: {clean_line(field_text(name, value))}" for name, value in detail.fields]
     lines += [f"conflict: {clean_line(one)}" for one in detail.conflicts]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -71,15 +78,51 @@ def summary_json(memory: Memory, *, with_raw: bool = False) -> dict[str, Json]:
     return data
 
 
-def listing_row(memory: Memory) -> list[str]:
-    """The cells of a memory in a table of memories."""
-    m = memory
-    return [m.id, m.path, m.kind, m.created_at[:10], marks(m), m.summary_micro]
-
-
-def listing(rows: Sequence[Sequence[str]]) -> str:
-    """The table of these rows; empty if there are none."""
+def listing(memories: Iterable[Memory]) -> str:
+    """A table of memories; empty if there are none."""
+    rows = [[m.id, m.path, m.kind, m.created_at[:10], marks(m), m.summary_micro] for m in memories]
     return grid(["id", "path", "kind", "date", "", "memory"], rows) if rows else ""
+
+
+def list_line(memory: Memory) -> str:
+    """A memory as programs read it in a list: id, kind, time of its last change, path, marks and summary, between tabs."""
+    cells = (memory.id, memory.kind, memory.updated_at, memory.path, marks(memory), memory.summary_micro)
+    return "\t".join(map(clean_line, cells))
+
+
+def list_columns(memories: Iterable[Memory], short_id: Callable[[str], str], now: str, width: int) -> list[str]:
+    """A line for each memory that fits into `width` columns: short id, kind, text, and with room for it age and path.
+
+    A rule that `guard` enforces has `!` behind its kind.
+    """
+    rows = [
+        (
+            short_id(m.id),
+            clean_line(m.kind) + (" !" if m.enforce else ""),
+            f"{marks(m)} {clean_line(m.summary_micro)}".lstrip(),
+            age(m.updated_at, now) if width >= _WITH_AGE else "",
+            clean_line(m.path) if width >= _WITH_PATH else "",
+            _STYLES.get(m.kind, ""),
+        )
+        for m in memories
+    ]
+    if not rows:
+        return []
+    ids, kinds, texts, ages, paths = (max(columns(row[n]) for row in rows) for n in range(5))
+    kinds, paths = min(kinds, _WIDEST_KIND), min(paths, width // 3)
+    beside = sum(size + len(_GAP) for size in (ids, kinds, ages, paths) if size)
+    texts = min(texts, _WIDEST_TEXT, max(_LEAST_TEXT, width - beside))
+    lines = []
+    for name, kind, text, old, path, style in rows:
+        parts = [
+            styled(pad(name, ids), "bold"),
+            styled(pad(cut(kind, kinds), kinds), style),
+            pad(cut(text, texts), texts),
+        ]
+        parts += [pad(cut(path, paths), paths)] * (paths > 0)
+        parts += [styled(" " * (ages - columns(old)) + old, "dim")] * (ages > 0)
+        lines.append(_GAP.join(parts).rstrip())
+    return lines
 
 
 def tree_text(node: TreeNode[Overview], indent: str = "") -> str:

@@ -65,11 +65,22 @@ def test_paths_are_found_however_they_are_composed(run: Run) -> None:
     assert run("edit", "cafe\u0301/x", "--text", "New.").code == 0
 
 
-def test_a_kind_that_is_nearly_a_known_one_is_named(run: Run) -> None:
+def test_a_kind_that_is_nearly_a_known_one_is_refused_and_named(run: Run) -> None:
     done = run("remember", "x", "--kind", "desicion", "--path", "a")
-    assert (done.code, "memcli: unknown kind 'desicion'; did you mean 'decision'?\n" in done.err) == (0, True)
+    hint = "did you mean 'decision'? --kind-new stores it as it is"
+    assert (done.code, done.err) == (2, f"memcli: unknown kind 'desicion' ({hint})\n")
+    assert run("remember", "x", "--kind", "desicion", "--kind-new", "--path", "a").code == 0
     assert run("get", "a", "--field", "kind").out == "desicion\n"
-    for arguments in (("edit", "a", "--set", "kind=decisoin"), ("list", "-k", "Decision"), ("recall", "-k", "decison")):
+    for given, stored in (
+        ("DECISION", "decision"),
+        ("warning", "negative"),
+        ("note", "note"),
+        ("customer", "customer"),
+    ):
+        assert run("remember", f"About {given}.", "--kind", given, "--path", given).err == ""
+        assert run("get", given, "--field", "kind").out == f"{stored}\n"
+    assert [one["path"] for one in run("list", "-k", "Warning", "--json").json] == ["warning"]
+    for arguments in (("edit", "a", "--set", "kind=decisoin"), ("list", "-k", "decisiom"), ("recall", "-k", "decison")):
         assert "did you mean 'decision'?" in run(*arguments).err
     assert run("remember", "--batch", "-", stdin='{"raw": "y", "kind": "gide"}').err.endswith("'guide'?\n")
     assert run("remember", "z", "--kind", "note").err == ""
@@ -79,7 +90,7 @@ def test_a_kind_that_is_nearly_a_known_one_is_named(run: Run) -> None:
 def test_a_list_is_cut_and_says_so(few: Run) -> None:
     done = few("list", "--limit", "1")
     assert ("a/one" in done.out, "a/two" in done.out) == (True, False)
-    assert done.err == "memcli: 2 more (use --offset 1)\n"
+    assert done.err == "memcli: 2 more: --offset 1\n"
     assert few("list", "-l", "3").err == ""
     assert few("list", "--offset", "2", "--limit", "1").err == ""
     assert len(few("list", "--limit", "2", "--json").json) == 2
@@ -133,7 +144,7 @@ def test_help_names_the_tools_of_each_set_and_the_spaces_that_readers_ask(run: R
         rewrite(store, lambda space: space.put((memory("a", raw="The llama eats hay."),), "2026-01-01T00:00:00Z"), name)
     assert open_at(tmp_path).asked_spaces == ["main", *BESIDE]
     for verb in ("recall", "list"):
-        told = words(run(verb, "--help").out)
+        told = words(run("help", verb).out)
         assert all(name in told.partition("readers also ask ")[2].partition("]")[0] for name in BESIDE)
 
 

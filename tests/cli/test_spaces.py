@@ -41,8 +41,9 @@ def objects(folder: Path, space: str) -> dict[str, dict[str, Any]]:
 
 
 def listed(run: Run, *options: str) -> dict[str, str]:
-    """The spaces of the listed memories by path."""
-    return {m["path"]: m.get("space", "main") for m in run("list", "--json", *options).json}
+    """The spaces of the listed memories by path: of those of `repo`, too, where it is not named."""
+    also = [] if "-s" in options or "--space" in options else run("list", "--json", "-s", "repo", *options).json
+    return {m["path"]: m.get("space", "main") for m in [*run("list", "--json", *options).json, *also]}
 
 
 def test_what_is_read_goes_to_repo_and_what_is_told_to_main(run: Run, repository: Path) -> None:

@@ -102,4 +102,7 @@ def _print(
             if memory.superseded_by:
                 successor = catalogue.get(workspace, [memory.superseded_by])[0].path
         shown.append(render_memory(memory, workspace.clock(), successor, one))
-    session.output.answer(data[0] if len(options.refs) == 1 else data, "\n".join(shown))
+    if session.output.json:
+        session.output.answer(data[0] if len(options.refs) == 1 else data, "")
+    else:
+        session.output.page("\n".join(shown))

@@ -33,7 +33,7 @@ _OF_TREE = ("path", "tree", "depth", "rev")
 @verb(
     ListOptions,
     section=RECALL,
-    line="List memories, or the tree of their paths",
+    line="List memories, the newest first, or the tree of their paths",
     role=READER,
     http=(Http(path="/api/tree", summary="Show the tree of paths", fields=("path", "depth"), fixed={"tree": True}),),
     tools=(
@@ -46,7 +46,10 @@ _OF_TREE = ("path", "tree", "depth", "rev")
     returns="Objects",
 )
 def command(session: CommandContext, options: ListOptions) -> None:
-    """List memories in order of path, or with --tree the paths themselves.
+    """List the memories of `main`, newest first; or of --space, or of `repo` where main has none; or with --tree the paths of all.
+
+    On a terminal, a line each: the beginning of its id, which names it for every command, kind, text and age. In a pipe nothing is
+    cut: id, kind, time, path, marks and text, between tabs.
 
     Example: memcli list decisions --kind decision
 
@@ -60,24 +63,37 @@ def command(session: CommandContext, options: ListOptions) -> None:
         return
     if options.depth is not None:
         raise UsageError("--depth needs --tree", "add it, or leave the option out")
-    from memcli.app.catalogue import listed
+    from memcli.app.catalogue import newest
     from memcli.cli import arguments
     from memcli.model.catalogue import CatalogueFilter
-    from memcli.render.memory import listing, listing_row, summary_json
+    from memcli.render.clean import styled, terminal_width
+    from memcli.render.memory import list_columns, list_line, summary_json
 
     kinds, tags = arguments.kinds(session, options.kind), arguments.tags(options.tag)
     wanted = CatalogueFilter(arguments.path(options.path, "the path"), tuple(kinds), tuple(tags), inactive=options.all)
     with_raw = options.include_raw and session.output.json
     workspace = session.open(rev=options.rev)
-    with listed(workspace, wanted, options.limit, options.offset, with_raw=with_raw) as (memories, count):
+    with newest(workspace, wanted, options.limit, options.offset, with_raw=with_raw) as found:
+        width = terminal_width()
         if session.output.json:
-            shown = session.output.array(map(partial(summary_json, with_raw=with_raw), memories))
+            shown = session.output.array(map(partial(summary_json, with_raw=with_raw), found.memories))
+        elif width is None:
+            lines = [list_line(memory) for memory in found.memories]
+            shown = len(lines)
+            session.output.write("\n".join(lines))
         else:
-            rows = [listing_row(memory) for memory in memories]
-            shown = len(rows)
-            session.output.write(listing(rows))
-        if options.limit is not None and shown == options.limit and (more := count() - options.offset - shown) > 0:
-            session.output.note(f"{more} more (use --offset {options.offset + shown})")
+            lines = list_columns(found.memories, found.short_id, workspace.clock(), width)
+            shown = len(lines)
+        more = found.count - options.offset - shown if options.limit is not None and shown == options.limit else 0
+        rest = [f"{more:,} more: --offset {options.offset + shown}"] if more > 0 else []
+        if not session.output.json:
+            rest += [f"{count:,} in {name}: -s {name}" for name, count in found.others.items()]
+        if width is None or session.output.json or not lines:
+            for note in rest:
+                session.output.note(note)
+        else:
+            head = f"{found.space} · {shown:,} of {found.count:,}, newest first"
+            session.output.page("\n".join([styled(head, "dim"), *lines, *(styled(note, "dim") for note in rest)]))
 
 
 def _tree(session: CommandContext, options: ListOptions) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
     from memcli.model.anchors import FileEdit
 
+_MOST_LINES = 5
 _ASK = 'ask a question: memcli recall "which database?", or list a kind with --kind, a path with --under'
 _MAX_LIMIT = 10_000
 _UPKEEP_EVERY = 50
@@ -104,6 +105,7 @@ class RecallOptions(Options):
     )
     all_spaces: bool = flag(help="Search all spaces of the store but private ones.")
     no_global: bool = flag(help="Do not search the user-wide store.")
+    verbose: bool = flag("--verbose", "-v", help="On a terminal, print passages whole, not their first five lines.")
     explain: bool = flag(help="Show the components of each score.", is_harmless=True)
     include_untrusted: bool = flag(help="Include memories that contain instructions to an agent.")
     no_usage: bool = NO_USAGE
@@ -133,6 +135,7 @@ class RecallOptions(Options):
 @verb(
     RecallOptions,
     section=RECALL,
+    often=("limit", "budget", "format", "kind", "tag", "under", "since", "verbose", "changed", "explain"),
     line="Print the memories that answer a question, ready for a prompt",
     role=READER,
     http=(
@@ -260,12 +263,16 @@ def command(session: CommandContext, options: RecallOptions) -> int:
         code = 0
     else:
         render = RENDERERS[name]()
+        if name == "text" and is_terminal() and not options.verbose:
+            from memcli.render.as_text import render as render_text
+
+            render = partial(render_text, most_lines=_MOST_LINES)
         bundle = next(ask([replace(query, topic=topic or "")], render=render))
         if name == "json":
             session.output.json = True
             session.output.answer(bundle_to_json(bundle), "", on_one_line=bundle.query.budget is not None)
         else:
-            session.output.write(render(bundle))
+            session.output.page(render(bundle))
         is_failure = (options.fail_empty or options.fail_weak) and bundle.reason
         code = NotFoundError.exit_code if is_failure or (options.fail_weak and bundle.is_weak) else 0
     if options.rev is None:

@@ -16,6 +16,7 @@ class RememberOptions(Options):
     batch: str | None = option(metavar="FILE", help="Store one JSON object per line; `-` reads standard input.")
     keep_going: bool = flag(help="With --batch: store the valid lines and report the others.")
     kind: str | None = option("--kind", "-k", metavar="KIND", help="decision, fact, procedure, negative, ...")
+    kind_new: bool = flag(help="Store a kind that resembles a known one as it is given.")
     path: str | None = option("--path", "-p", metavar="PATH", help="project/module/topic, unique in its space.")
     path_hint: str | None = option(metavar="PATH", help="Suggested location.")
     project: str | None = option(metavar="NAME", help="The first segment of the path.")
@@ -96,6 +97,7 @@ class RememberOptions(Options):
 @verb(
     RememberOptions,
     section=RECALL,
+    often=("kind", "path", "tag", "file", "pin", "trigger", "enforce", "anchor", "supersedes", "propose"),
     line="Store a decision, warning, procedure or note",
     role=WRITER,
     tools=(

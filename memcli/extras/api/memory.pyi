@@ -562,7 +562,7 @@ class Memory:
         rev: str | None = None,
         space: str | None = None,
     ) -> Objects:
-        """List memories in order of path, or with --tree the paths themselves.
+        """List the memories of `main`, newest first; or of --space, or of `repo` where main has none; or with --tree the paths of all.
 
         >>> [found['path'] for found in memory.list()]
         ['decisions/database', 'ops/deploy', 'rules/force-push']
@@ -695,6 +695,7 @@ class Memory:
         deadline: int | None = None,
         all_spaces: bool = False,
         no_global: bool = False,
+        verbose: bool = False,
         explain: bool = False,
         include_untrusted: bool = False,
         no_usage: bool = False,
@@ -744,6 +745,7 @@ class Memory:
             deadline: Search by words only if embedding takes longer than this. (MS)
             all_spaces: Search all spaces of the store but private ones.
             no_global: Do not search the user-wide store.
+            verbose: On a terminal, print passages whole, not their first five lines.
             explain: Show the components of each score.
             include_untrusted: Include memories that contain instructions to an agent.
             no_usage: Do not count this as usage, or a question without an answer as a gap.
@@ -763,6 +765,7 @@ class Memory:
         batch: Input | None = None,
         keep_going: bool = False,
         kind: str | None = None,
+        kind_new: bool = False,
         path: str | None = None,
         path_hint: str | None = None,
         project: str | None = None,
@@ -822,6 +825,7 @@ class Memory:
             batch: Store one JSON object per line. (FILE)
             keep_going: With --batch: store the valid lines and report the others.
             kind: decision, fact, procedure, negative, ... (KIND)
+            kind_new: Store a kind that resembles a known one as it is given.
             path: project/module/topic, unique in its space. (PATH)
             path_hint: Suggested location. (PATH)
             project: The first segment of the path. (NAME)

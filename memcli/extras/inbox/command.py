@@ -135,7 +135,7 @@ def _show(session: CommandContext, workspace: Workspace, memories: Sequence[Memo
     from memcli.cli.submit import by_kind
     from memcli.codec.memory import memory_to_json
     from memcli.extras.inbox.review import findings
-    from memcli.render.memory import listing, listing_row, render_memory, summary_json
+    from memcli.render.memory import listing, render_memory, summary_json
 
     if whole:
         text = "\n".join(render_memory(m) for m in memories)
@@ -144,6 +144,6 @@ def _show(session: CommandContext, workspace: Workspace, memories: Sequence[Memo
     found = dict(zip((m.id for m in memories), findings(workspace, memories), strict=False))
     contradicting = [f"{name} {one.words(workspace.space)}" for name, ones in found.items() for one in ones]
     data = [{**summary_json(m), **by_kind(found.get(m.id, ()), workspace.space)} for m in memories]
-    session.output.answer(data, "\n".join([listing(list(map(listing_row, memories))), *contradicting]))
+    session.output.answer(data, "\n".join([listing(memories), *contradicting]))
     if not memories:
         session.output.note("the inbox is empty")

@@ -23,6 +23,7 @@ from memcli.model.links import (
     without_dangling,
 )
 from memcli.model.memory import Memory
+from memcli.model.names import beginnings
 from memcli.model.space import Change, find_reference, is_named
 from memcli.policy.retention import is_due
 from memcli.ports import Shelf
@@ -66,7 +67,7 @@ def by_trash(workspace: Workspace, refs: Sequence[str]) -> tuple[Homes, MemcliEr
             removed = {
                 run.space.name
                 for run in all_runs
-                if any(is_named(m, [ref]) or (ref and m.id.startswith(ref)) for m in run.space.objects)
+                if any(is_named(m, [ref]) or m.id.startswith(beginnings(ref)) for m in run.space.objects)
             }
             space = next((name for name in workspace.asked_spaces if name in removed), workspace.space)
             try:
@@ -142,11 +143,12 @@ def _all_runs(workspace: Workspace) -> Iterator[list[Run]]:
 def _find(runs: Sequence[Run], ref: str, space: str) -> tuple[str, tuple[Memory, Run]]:
     exact: tuple[Memory, Run] | None = None
     ids: dict[str, tuple[Memory, Run]] = {}
+    starts = beginnings(ref)
     for run in runs if ref else ():
         for memory in run.space.objects:
             if is_named(memory, [ref]):
                 exact = exact or (memory, run)
-            elif memory.id.startswith(ref):
+            elif memory.id.startswith(starts):
                 ids.setdefault(memory.id, (memory, run))
     memory, run = find_reference(ref, exact, list(ids), ids.get, f"the trash of space {space!r}", _LIST)
     return memory.id, (memory, run)

@@ -14,6 +14,7 @@ from memcli.codec.audit import Verification, entries, is_erasure, verify
 from memcli.codec.merge import without_creations
 from memcli.errors import CorruptError, UsageError
 from memcli.model.links import Lineage, SyncPoint
+from memcli.model.names import beginnings
 from memcli.model.space import Space
 from memcli.policy.acts import state_digest
 from memcli.policy.retention import SKEW_DAYS
@@ -47,7 +48,7 @@ def check_log(workspace: Workspace) -> Verification:
 
 
 def _is(change: dict[str, Any], ref: str) -> bool:
-    return bool(ref) and (str(change.get("id", "")).startswith(ref) or change.get("path") == ref)
+    return bool(ref) and (str(change.get("id", "")).startswith(beginnings(ref)) or change.get("path") == ref)
 
 
 class PeerLog(Record):

@@ -49,10 +49,10 @@ def command(session: CommandContext, options: BrowseOptions) -> None:
     scope = CatalogueFilter(path, tuple(kinds), tuple(tags))
     if session.output.json or not _has_screen():
         from memcli.app.catalogue import list_memories
-        from memcli.render.memory import listing, listing_row, summary_json
+        from memcli.render.memory import listing, summary_json
 
         found = list_memories(session.open(), scope)
-        session.output.answer([summary_json(m) for m in found], listing(list(map(listing_row, found))))
+        session.output.answer([summary_json(m) for m in found], listing(found))
         return
     with _extra("browse", "tui", "textual"):
         from memcli.extras.tui.app import Browser

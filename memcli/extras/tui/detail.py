@@ -20,7 +20,7 @@ from memcli.model.links import elsewhere
 from memcli.model.memory import Json, Memory
 from memcli.model.recall import Section
 from memcli.present.links import BOTH, IN, OUT, MemoryLink, direction, relation_words
-from memcli.present.memory import context_pieces, count_of, detail_of, readable_time, value_text
+from memcli.present.memory import context_pieces, count_of, detail_of, field_text, readable_time
 from memcli.render.clean import clean, clean_line
 
 ARROWS = {BOTH: "<>", OUT: "->", IN: "<-"}
@@ -125,7 +125,7 @@ def _follow(n: int) -> Style:
 
 def _field(name: str, value: Json) -> Content:
     return Content.assemble(
-        (f"{clean_line(name):<{_LABEL_WIDTH}} ", LABEL), clean_line(value_text(value)[:_MOST_CHARACTERS])
+        (f"{clean_line(name):<{_LABEL_WIDTH}} ", LABEL), clean_line(field_text(name, value)[:_MOST_CHARACTERS])
     )
 
 

@@ -200,7 +200,7 @@ def test_a_closed_memory_opens_again_and_messages_go_to_the_program(project: Pat
     assert memory.recall("deploy") == before
     assert project
     told: list[str] = []
-    Memory(note=told.append).remember("Never do that.", kind="customr")
+    Memory(note=told.append).recall("Never do that.", kind=["customr"])
     assert told == ["unknown kind 'customr'; did you mean 'custom'?"]
     assert project
 

@@ -1,0 +1,174 @@
+"""What a person sees: lists, answers and colours at the widths of real terminals, and the pager."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+from memcli.render.clean import columns
+from tests.conftest import ROOT, Run
+
+PROSE = "We chose PostgreSQL over MySQL: we need JSONB and row-level security, and the team has run it since 2019. " * 8
+SHAPES = re.compile(r"\x1b\[[\d;]*m")
+
+
+@pytest.fixture
+def store(run: Run, tmp_path: Path) -> Path:
+    """A store with a long decision, an enforced warning in wide characters, and a fact read from a file."""
+    run(
+        "remember",
+        PROSE,
+        "--freeze-clock",
+        "2026-01-05T10:00:00Z",
+        "--kind",
+        "decision",
+        "--path",
+        "decisions/database/postgresql-and-row-level-security",
+    )
+    run(
+        "remember",
+        "決して main に強制プッシュしない。" * 6,
+        "--kind",
+        "negative",
+        "--trigger",
+        "push -f",
+        "--enforce",
+        "--path",
+        "never/push",
+    )
+    (tmp_path / "NOTES.md").write_text("# Deploy\n\nThe deploy job runs at noon.\n")
+    run("ingest", "NOTES.md")
+    return tmp_path
+
+
+def shown(folder: Path, width: int, *arguments: str, lines: int = 200, **environ: str) -> str:
+    """What a command prints on a terminal of so many columns and lines."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", lines, width, 0, 0))
+    own = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("COLUMNS", "LINES", "NO_COLOR", "CLICOLOR_FORCE", "PAGER")
+    }
+    done = subprocess.Popen(
+        [sys.executable, "-P", "-m", "memcli", *arguments], cwd=folder, stdin=follower, stdout=follower, stderr=follower,
+        env={**own, "PYTHONPATH": str(ROOT), "TERM": "xterm", "MEMCLI_EMBEDDER": "off", **environ},
+    )  # fmt: skip
+    os.close(follower)
+    parts = []
+    while True:
+        try:
+            part = os.read(leader, 1 << 16)
+        except OSError:
+            break
+        if not part:
+            break
+        parts.append(part)
+    os.close(leader)
+    assert done.wait() == 0
+    return b"".join(parts).decode().replace("\r\n", "\n")
+
+
+def widest(text: str) -> int:
+    return max(columns(SHAPES.sub("", line)) for line in text.splitlines())
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_nothing_is_wider_than_the_terminal(width: int, store: Path) -> None:
+    for arguments in (
+        ("list",),
+        ("list", "-s", "repo"),
+        ("recall", "which database?"),
+        ("get", "never/push"),
+    ):
+        text = shown(store, width, *arguments)
+        assert text
+        assert arguments[0] == "get" or widest(text) <= width, text
+    status = shown(store, width, "status").splitlines()
+    assert [line for line in status if len(line) > width and len(line.split()) > 1] == []
+
+
+def test_a_list_has_the_newest_first_one_line_each_and_says_what_else_there_is(store: Path) -> None:
+    head, *rows = SHAPES.sub("", shown(store, 80, "list")).splitlines()
+    assert head == "main · 2 of 2, newest first"
+    assert [row.split()[1] for row in rows[:2]] == ["negative", "decision"]
+    assert rows[0].split()[2] == "!"
+    assert rows[2:] == ["1 in repo: -s repo"]
+
+
+def test_a_pipe_gets_all_of_it(store: Path, run: Run) -> None:
+    listed = run("list")
+    (_, decision) = (line.split("\t") for line in listed.out.splitlines())
+    assert decision[0].startswith("mem_")
+    assert decision[1] == "decision"
+    assert decision[3] == "decisions/database/postgresql-and-row-level-security"
+    assert decision[5].endswith("since 2019.")
+    assert "1 in repo: -s repo" in listed.err
+
+
+def test_the_id_of_a_list_names_the_memory_for_every_command(store: Path, run: Run) -> None:
+    short = SHAPES.sub("", shown(store, 80, "list")).splitlines()[2].split()[0]
+    assert len(short) == 4
+    assert run("get", short, "--field", "kind").out == "decision\n"
+    assert run("pin", short).code == 0
+    assert run("forget", short).code == 0
+    assert run("get", "zzzz").code == 3
+
+
+def test_an_answer_has_five_lines_and_says_how_to_read_the_rest(store: Path) -> None:
+    text = SHAPES.sub("", shown(store, 80, "recall", "which database?"))
+    found = re.search(r"… (\d+) more lines: memcli get (\w+)", text)
+    assert found
+    assert len(text.partition("\n")[2].split("\n   …")[0].splitlines()) < 10
+    assert "more lines" not in shown(store, 80, "recall", "which database?", "-v")
+
+
+def test_colours_mean_something_and_can_be_refused_and_forced(
+    store: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "\x1b[33mnegative" in shown(store, 80, "list")
+    assert "\x1b" not in shown(store, 80, "list", NO_COLOR="1")
+    assert "\x1b" not in shown(store, 80, "list", "--color", "never")
+    assert "\x1b" not in run("recall", "which database?", "--format", "text").out
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("CLICOLOR_FORCE", "1")
+    assert "\x1b[1m" in run("recall", "which database?", "--format", "text").out
+    assert "\x1b" not in run("recall", "which database?", "--format", "text", "--color", "never").out
+    assert "\x1b" not in run("recall", "which database?").out
+
+
+def test_a_memory_cannot_colour_or_move_anything(run: Run, tmp_path: Path) -> None:
+    run(
+        "remember",
+        "Plain \U000f0003red\U000f0004 \x1b[31mred\x1b[0m and \x1b[2J gone.",
+        "--kind",
+        "fact",
+        "--path",
+        "a",
+    )
+    assert SHAPES.sub("", shown(tmp_path, 80, "list")).count("\x1b") == 0
+    assert "\x1b" not in run("list").out
+
+
+def test_what_is_longer_than_the_screen_goes_through_the_pager(store: Path) -> None:
+    seen = store / "seen"
+    pager = f"sh -c 'cat > {seen}'"
+    assert shown(store, 80, "get", "never/push", lines=2, MEMCLI_PAGER=pager) == ""
+    assert "never/push" in seen.read_text()
+    assert "never/push" in shown(store, 80, "get", "never/push", "--no-pager", lines=2, MEMCLI_PAGER=pager)
+    assert "never/push" in shown(store, 80, "get", "never/push", lines=200, MEMCLI_PAGER=pager)
+    assert "never/push" in shown(store, 80, "get", "never/push", lines=2, MEMCLI_PAGER="no-such-pager")
+
+
+def test_a_message_is_wrapped_to_the_width(store: Path) -> None:
+    (store / ".memory" / "config.toml").write_text("no_such_setting = 1\n" + "another_setting_that_nobody_knows = 1\n")
+    assert widest(shown(store, 60, "list")) <= 60
