@@ -47,12 +47,12 @@ _QUESTIONS = 3
 
 def store_one(session: CommandContext, options: RememberOptions) -> None:
     """Stores the memory that the options describe, and prints what became of it. Raises UsageError, and what storing raises."""
-    given = _given_fields(session, options)
+    given = _given_fields(options)
     # What an object says wins over the configuration, as it does over nothing else.
     own = given
     if options.configured and options.object is not None:
         alone = type(options)(**{name: getattr(options, name) for name in options.given})
-        own = _given_fields(session, alone)
+        own = _given_fields(alone)
     given = _with_source(given | _whole(options) | own, options.file)
     store = "global" if given.get("scope") == "global" else None
     workspace = session.open(create=True, semantic=options.semantic, model=options.model, store=store)
@@ -87,7 +87,7 @@ def store_batch(session: CommandContext, options: RememberOptions) -> int:
 
     Raises UsageError, and what storing raises.
     """
-    common = _given_fields(session, options)
+    common = _given_fields(options)
     if options.supersedes is not None:
         raise UsageError("--supersedes cannot be used with --batch", "store the memory that supersedes on its own")
     workspace = session.open(create=True, semantic=options.semantic, model=options.model)
@@ -153,7 +153,7 @@ def _candidates(
     return candidates, failed
 
 
-def _given_fields(session: CommandContext, options: RememberOptions) -> dict[str, Json]:
+def _given_fields(options: RememberOptions) -> dict[str, Json]:
     """The memory fields that the options set. Raises UsageError."""
     if options.kind is not None:
         if "," in options.kind:
