@@ -46,16 +46,16 @@ def test_words_of_the_question_are_marked_in_all_their_forms() -> None:
 def test_marks_and_differences_change_no_character(before: str, after: str) -> None:
     assert "".join(part for part, _ in marked(before, after)) == before
     pieces = difference(before, after)
-    assert "".join(piece.text for piece in pieces if piece.state != ADDED) == before
-    assert "".join(piece.text for piece in pieces if piece.state != REMOVED) == after
+    assert "".join(text for text, state in pieces if state != ADDED) == before
+    assert "".join(text for text, state in pieces if state != REMOVED) == after
 
 
 def test_a_difference_is_by_words_and_of_huge_texts_quick() -> None:
     pieces = difference("wait until the canary is green", "wait until the build is green")
-    pairs = [(piece.text, piece.state) for piece in pieces if piece.state != "same"]
+    pairs = [(text, state) for text, state in pieces if state != "same"]
     assert pairs == [("canary", REMOVED), ("build", ADDED)]
     huge = difference("a b " * 100_000, "c d " * 100_000)
-    assert [piece.state for piece in huge] == [REMOVED, ADDED]
+    assert [state for _, state in huge] == [REMOVED, ADDED]
 
 
 def test_what_was_stored_cannot_leave_its_place_in_an_address() -> None:
