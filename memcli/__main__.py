@@ -38,7 +38,7 @@ def main() -> None:
 
             complete(sys.argv[2:])
             _exit(0)
-        from memcli.cli.output import guarded, prepare_streams
+        from memcli.cli.output import finish, prepare_streams, reported
 
         prepare_streams()
         from memcli.cli.options import CommonOptions
@@ -50,11 +50,12 @@ def main() -> None:
 
             _exit(run_all(sys.argv[1:]))
         verb, options, common = call
-
-        def run() -> int:
-            return verb.run_in(CommandContext(verb.name, CommonOptions(**common)), options)
-
-        _exit(guarded(bool(common.get("json")), run))
+        try:
+            code = verb.run_in(CommandContext(verb.name, CommonOptions(**common)), options)
+            finish()
+        except BaseException as error:  # noqa: BLE001 - what is no failure is raised again
+            code = reported(error, bool(common.get("json")))
+        _exit(code)
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
 

@@ -12,7 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from memcli import __version__
 from memcli.cli.options import REQUIRED, CommonOptions, Field, fill_bare
-from memcli.cli.output import guarded
+from memcli.cli.output import finish, reported
 from memcli.cli.verb import ALIASES, CHECK, PLUMBING, RECALL, SHARE, START, CommandContext, Group, Verb, find, names
 from memcli.errors import UsageError
 
@@ -249,14 +249,14 @@ def build() -> Any:
 
 def main(args: Sequence[str]) -> int:
     """Runs the command in `args` and returns its exit code. User errors never raise."""
-
-    def run() -> int:
+    try:
         verb = find(ALIASES.get(args[0], args[0])) if args and not args[0].startswith("-") else None
         words = fill_bare(args, verb.options.FIELDS) if isinstance(verb, Verb) else list(args)
         result = build().main(args=words, prog_name="memcli", standalone_mode=False)
-        return result if isinstance(result, int) else 0
-
-    return guarded("--json" in args, run)
+        finish()
+    except BaseException as error:  # noqa: BLE001 - what is no failure is raised again
+        return reported(error, "--json" in args)
+    return result if isinstance(result, int) else 0
 
 
 FIRST = {

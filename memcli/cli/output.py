@@ -326,29 +326,25 @@ def prepare_streams() -> None:
             stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")
 
 
-def guarded(json: bool, work: Callable[[], int]) -> int:
-    """Runs a command and returns its exit code; reports its failure and returns the code for that."""
-    try:
-        code = work()
-        finish()
-    except KeyboardInterrupt:
-        return _INTERRUPTED
-    except BrokenPipeError:
+def reported(error: BaseException, json: bool) -> int:
+    """Reports the failure that ended a command, and returns the exit code for it. Raises what is no failure, or a bug that is
+    being debugged."""
+    if isinstance(error, BrokenPipeError):
         silence()  # the reader has gone, as that of `| head` does
         return _BROKEN_PIPE
-    except Exception as error:
-        # Typer's errors of usage, whose classes are private.
-        if type(error).__name__ == "Abort":
-            return _INTERRUPTED
-        if type(error).__name__ == "NoArgsIsHelpError":
-            print(error.format_message())  # type: ignore[attr-defined]
-            return UsageError.exit_code
-        known = as_error(error)
-        if type(known) is MemcliError and known is not error and os.environ.get("MEMCLI_DEBUG"):
-            raise
-        report(known, json)
-        return known.exit_code
-    return code
+    # Typer's errors of usage have private classes.
+    if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
+        return _INTERRUPTED
+    if not isinstance(error, Exception):
+        raise error
+    if type(error).__name__ == "NoArgsIsHelpError":
+        print(error.format_message())  # type: ignore[attr-defined]
+        return UsageError.exit_code
+    known = as_error(error)
+    if type(known) is MemcliError and known is not error and os.environ.get("MEMCLI_DEBUG"):
+        raise error
+    report(known, json)
+    return known.exit_code
 
 
 def exit_code_of(error: BaseException) -> int:
