@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.output import ProgressBar, guarded
+from memcli.cli.output import ProgressBar, reported
 from memcli.errors import MemcliError, UsageError
 from tests.cli.conftest import wrong
 from tests.conftest import ROOT, Run
@@ -244,7 +244,10 @@ def failing(error: BaseException, json: bool = False) -> int:
     def work() -> int:
         raise error
 
-    return guarded(json, work)
+    try:
+        return work()
+    except BaseException as error:
+        return reported(error, json)
 
 
 def test_every_error_exits_with_its_code_and_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ import pytest
 from memcli.app.recall import recall as answer
 from memcli.cli.main import make_command
 from memcli.cli.options import REQUIRED, CommonOptions, Field, Options, parse
-from memcli.cli.output import guarded
+from memcli.cli.output import reported
 from memcli.cli.verb import CommandContext, Verb, all_verbs, read_line
 from memcli.errors import UsageError
 from memcli.model.recall import Query
@@ -55,7 +55,10 @@ def test_both_ways_are_one(run: Run, capfd: pytest.CaptureFixture[str]) -> None:
         run("list")  # so that nothing read so far is left on standard input
         verb, options, common = read_line(arguments) or pytest.fail(line)
         context = CommandContext(verb.name, CommonOptions(**common))
-        code = guarded(bool(common.get("json")), lambda v=verb, c=context, o=options: v.run_in(c, o))
+        try:
+            code = verb.run_in(context, options)
+        except Exception as error:
+            code = reported(error, bool(common.get("json")))
         captured = capfd.readouterr()
         assert (code, captured.out, captured.err) == (through_typer.code, through_typer.out, through_typer.err), line
         if arguments[0] == "remember" and code == 0:
