@@ -23,7 +23,7 @@ from memcli.ports import Ranker
 from memcli.wiring.workspace import open_workspace
 
 if TYPE_CHECKING:
-    from memcli.ports.views import SpaceView
+    from memcli.index.view import IndexedSpace
 
 _NOW = "2100-01-01T00:00:00Z"
 _MISSING: list[Nearness] = []
@@ -66,7 +66,7 @@ class Task:
 class KeptView:
     """A view of a space that answers the same question twice without looking twice."""
 
-    def __init__(self, view: SpaceView) -> None:
+    def __init__(self, view: IndexedSpace) -> None:
         self._view = view
         self._lexical: dict[tuple[tuple[str, ...], int, bool], Any] = {}
         self._dense: dict[str, Nearness] = {}

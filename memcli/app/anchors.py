@@ -30,8 +30,8 @@ from memcli.record import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from memcli.index.view import IndexedSpace
     from memcli.ingest.code import WorkTree
-    from memcli.ports.views import SpaceView
 
 
 MAX_FILES = 100
@@ -245,7 +245,7 @@ def with_anchors(sections: Sequence[Section], code: Mapping[str, LoadCode]) -> t
     return tuple(checked)
 
 
-def find_moved_leads(query: Query, view: SpaceView, visible: RowSet, load_code: LoadCode) -> dict[int, str]:
+def find_moved_leads(query: Query, view: IndexedSpace, visible: RowSet, load_code: LoadCode) -> dict[int, str]:
     """The rows anchored in other files whose code is now, as git and its content show, where the change is made."""
     edits = query.edits or ()
     changed = {name for edit in edits for name in (edit.file, edit.was)}

@@ -27,9 +27,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
+    from memcli.index.view import IndexedSpace
     from memcli.model.tree import TreeNode
     from memcli.ports import Snapshot
-    from memcli.ports.views import SpaceView
 
     _T = TypeVar("_T")
 
@@ -50,7 +50,7 @@ Place = tuple[str, "str | Memory"]
 
 
 class FileCatalogue:
-    """The memories of a space that was read whole, by id and path. See `ports.views.SpaceView` for the promises."""
+    """The memories of a space that was read whole, by id and path. See `IndexedSpace` for the promises."""
 
     def __init__(self, space: Space) -> None:
         self._space = space
@@ -119,7 +119,7 @@ class SpaceReader:
         self.name = snapshot.space
         self._workspace = workspace
         self.snapshot = snapshot
-        self._index: SpaceView | None = None
+        self._index: IndexedSpace | None = None
         self._file: FileCatalogue | None = None
         if snapshot.fingerprint:
             self._index = workspace.index.kept(snapshot)
@@ -188,7 +188,7 @@ class SpaceReader:
             self._index.close()
         self.snapshot.close()
 
-    def _answer(self, ask: Callable[[SpaceView | FileCatalogue], _T]) -> _T:
+    def _answer(self, ask: Callable[[IndexedSpace | FileCatalogue], _T]) -> _T:
         if self._index is not None:
             try:
                 return ask(self._index)

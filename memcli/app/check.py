@@ -23,8 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from memcli.index.view import IndexedSpace
     from memcli.ports import Snapshot
-    from memcli.ports.views import SpaceView
 
 _Near: TypeAlias = "tuple[Memory, float | None]"
 """A memory that may be about the same, and how near it is by meaning, if that is known."""
@@ -123,7 +123,7 @@ def _near_claims(
                 yield place, _near(view, claim, by_meaning=by_meaning)
 
 
-def _near(view: SpaceView, claim: Claim, *, by_meaning: bool) -> list[_Near]:
+def _near(view: IndexedSpace, claim: Claim, *, by_meaning: bool) -> list[_Near]:
     """The memories that share most words with a claim; by meaning, the nearest ones too, and how near all are."""
     wanted = query_terms(claim.text[:_TEXT])[:_TERMS]
     rows = _alike(view.lexical(wanted, _ROWS)) if wanted else []

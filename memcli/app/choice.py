@@ -22,9 +22,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from memcli.index.view import IndexedSpace
     from memcli.ingest.code import WorkTree
     from memcli.ports import Ranker
-    from memcli.ports.views import SpaceView
     from memcli.store.trust import FileTrust
 
 
@@ -42,7 +42,7 @@ class SearchedSpace(Record):
 
     name: str
     space: str
-    view: Callable[[], SpaceView]
+    view: Callable[[], IndexedSpace]
     size: int
     is_private: bool
     ranker: Ranker
@@ -157,7 +157,7 @@ def repeated_places(sections: Sequence[Section], beside: Sequence[bool]) -> list
     return [n for n, own in enumerate(said) if own.count(" ") > _LEAST_WORDS and not sections[n].is_lead and repeats(n)]
 
 
-def _others(hit: Hit, view: SpaceView) -> tuple[tuple[str, str], ...]:
+def _others(hit: Hit, view: IndexedSpace) -> tuple[tuple[str, str], ...]:
     """The ids and paths of the other files that the commit of a hit changed, those that match first."""
     if not hit.entry.commit:
         return ()

@@ -45,9 +45,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
+    from memcli.index.view import IndexedSpace
     from memcli.model.anchors import FileEdit
     from memcli.ports import Renderer
-    from memcli.ports.views import SpaceView
 
     _T = TypeVar("_T")
 
@@ -63,9 +63,9 @@ class Views:
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
-        self._open: OrderedDict[_Key, tuple[Workspace, SpaceView, ExitStack]] = OrderedDict()
+        self._open: OrderedDict[_Key, tuple[Workspace, IndexedSpace, ExitStack]] = OrderedDict()
 
-    def get(self, workspace: Workspace, space: str) -> SpaceView:
+    def get(self, workspace: Workspace, space: str) -> IndexedSpace:
         """The view of a space. Raises CorruptError, StoreError."""
         key = (workspace.root, space)
         if key not in self._open:
@@ -198,7 +198,7 @@ def scaled(ranking: Ranking, factor: float, least: float = 0.0) -> Ranking:
 _KINDS = ("constraint", "negative", "decision", "procedure")
 
 
-def find_leads(query: Query, view: SpaceView, visible: RowSet) -> dict[int, str]:
+def find_leads(query: Query, view: IndexedSpace, visible: RowSet) -> dict[int, str]:
     """The rows that lead, and whether it is their trigger or their anchor that matches: in the change, or in the topic."""
     triggers = {row: texts for row, texts in view.triggers().items() if row in visible}
     if query.edits is not None:
@@ -233,7 +233,7 @@ def in_lead_order(leads: Iterable[tuple[Hit, str]]) -> list[Hit]:
 
 
 def _of_change(
-    edits: Sequence[FileEdit], view: SpaceView, visible: RowSet, triggers: Mapping[int, Sequence[str]]
+    edits: Sequence[FileEdit], view: IndexedSpace, visible: RowSet, triggers: Mapping[int, Sequence[str]]
 ) -> dict[int, str]:
     from memcli.policy.triggers import TriggerSet
 

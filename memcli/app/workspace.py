@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # of what exists once, the class itself is the type: a seam h
 
     from memcli.app.redact import Redactor
     from memcli.clock import Clock
+    from memcli.index.view import IndexedSpace
     from memcli.ingest.code import WorkTree
     from memcli.model.memory import Memory
     from memcli.model.space import Policy, Space
@@ -28,11 +29,9 @@ if TYPE_CHECKING:  # of what exists once, the class itself is the type: a seam h
         Snapshot,
         Store,
         Trash,
-        Usage,
     )
-    from memcli.ports.views import SpaceView
     from memcli.store.known_commits import FileCommits
-    from memcli.store.notes import LocalAnswers, LocalCounters, LocalGaps, LocalUpkeep
+    from memcli.store.notes import LocalAnswers, LocalCounters, LocalGaps, LocalUpkeep, LocalUsage
     from memcli.store.sessions import FileSessions
     from memcli.store.trust import FileTrust
     from memcli.summarize import Describe
@@ -54,9 +53,9 @@ class Observer:
         self.backend = name
         return ranker
 
-    def usage(self, usage: Usage) -> Usage:
-        """What is shown is noted in this log."""
-        return usage
+    def shown(self, count: int) -> None:
+        """So many memories are shown."""
+        del count
 
     def store(self, store: Store) -> Store:
         """This store is written to."""
@@ -118,7 +117,7 @@ class Workspace:
     talk: Workspace
     """The workspace over the messages of the sessions (see `app/talk.py`)."""
     upkeep: LocalUpkeep
-    usage: Usage
+    usage: LocalUsage
     counters: LocalCounters
     gaps: LocalGaps
     answers: LocalAnswers
@@ -224,7 +223,7 @@ def load(workspace: Workspace, space: str | None = None) -> Space:
 
 
 @contextmanager
-def opened(workspace: Workspace, space: str | None = None) -> Iterator[tuple[Snapshot, SpaceView]]:
+def opened(workspace: Workspace, space: str | None = None) -> Iterator[tuple[Snapshot, IndexedSpace]]:
     """The space as it is now, with its index brought up to date. Raises CorruptError, StoreError."""
     snapshot = workspace.store.open(space or workspace.space)
     try:

@@ -145,7 +145,8 @@ _NAMED_BY = 24
 
 
 class IndexedSpace(IndexedWords):
-    """A view of the version of a space that `tables` hold. See `ports.views.SpaceView` for the promises.
+    """A view of the version of a space that `tables` hold: what rankers ask of it, and its memories by id and path. A row is a
+    small integer that stands for a memory in one view.
 
     Entries and groups are read once; the tables do not change.
     """
@@ -163,13 +164,16 @@ class IndexedSpace(IndexedWords):
 
     @property
     def size(self) -> int:
+        """How many memories the space has."""
         return self._tables.size
 
     @cached_property
     def policy(self) -> Policy:
+        """The policy of the space."""
         return self._tables.policy
 
     def visible(self, query: Query) -> RowSet:
+        """The rows that pass the query's filters: active, not superseded, valid at its time, of its kinds, ..."""
         others = self._select_rows(f"{_OF_SESSIONS} AND scope <> ?", f"session:{query.session}")
         if query.at is not None:
             out_of_force = self._select_rows(_NOT_HELD, query.at, query.at, query.at)
@@ -185,9 +189,11 @@ class IndexedSpace(IndexedWords):
         return RowSet(len(only), only)
 
     def has_sessions(self) -> bool:
+        """Whether any memory lives in a session, and ends with it."""
         return bool(self._select_rows(f"{_OF_SESSIONS} LIMIT 1"))
 
     def entries(self, rows: Sequence[int] | None = None) -> dict[int, Entry]:
+        """These rows, or all, with the fields that filters and order need."""
         if rows is None:
             return {values[0]: _entry(values) for values in self._tables.select(_ENTRY)}
         new = [row for row in rows if row not in self._entries]
@@ -195,9 +201,11 @@ class IndexedSpace(IndexedWords):
         return {row: self._entries[row] for row in rows}
 
     def pinned(self) -> list[int]:
+        """The rows of the pinned memories."""
         return [row for (row,) in self._tables.select("SELECT row FROM memory WHERE pinned ORDER BY row")]
 
     def triggers(self) -> dict[int, tuple[str, ...]]:
+        """The triggers of each row that has any."""
         return self._triggers
 
     @cached_property
@@ -206,6 +214,7 @@ class IndexedSpace(IndexedWords):
         return {row: tuple(json.loads(texts)) for row, texts in found}
 
     def anchors(self, files: Sequence[str]) -> dict[int, list[tuple[str, int, int]]]:
+        """The rows anchored in one of these files: the file, the first and the last line, which are 0 for all of it."""
         found: dict[int, list[tuple[str, int, int]]] = {}
         select = "SELECT row, file, first, last FROM anchor WHERE file IN ?"
         for row, file, first, last in self._tables.select(select, list(files)):
@@ -213,9 +222,11 @@ class IndexedSpace(IndexedWords):
         return found
 
     def anchored_files(self) -> list[str]:
+        """The files that any row is anchored in, sorted."""
         return [file for (file,) in self._tables.select("SELECT DISTINCT file FROM anchor ORDER BY file")]
 
     def groups(self, names: Sequence[str]) -> dict[str, RecordedGroup]:
+        """These groups (a session, a commit) with all their rows."""
         new = [name for name in names if name not in self._groups]
         members: dict[str, list[tuple[str, int, int]]] = {name: [] for name in new}
         select = "SELECT grp, position, row, terms FROM memory WHERE grp <> '' AND grp IN ?"
@@ -227,6 +238,8 @@ class IndexedSpace(IndexedWords):
         return {name: self._groups[name] for name in names}
 
     def links(self, rows: Sequence[int] | None = None) -> list[tuple[int, int, str, float]]:
+        """The links between rows, or those that begin or end at one of `rows`, in no order: from, to, relation, weight
+        (0..1)."""
         statement = _LINKS
         if rows is not None:
             some = ",".join(str(int(row)) for row in rows)
@@ -235,9 +248,11 @@ class IndexedSpace(IndexedWords):
         return [(start, end, relation, weight) for start, end, relation, weight in self._tables.select(statement)]
 
     def fetch(self, rows: Sequence[int]) -> list[Memory]:
+        """The memories of these rows, read from the store, in the order asked. Raises CorruptError."""
         return self._tables.fetch(rows)
 
     def read(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories of these ids, read from the store, in the order asked. Raises CorruptError."""
         return self._tables.read(ids)
 
     def dense(
@@ -248,6 +263,13 @@ class IndexedSpace(IndexedWords):
         first: Places = (),
         patience: float = math.inf,
     ) -> list[Nearness] | None:
+        """For each text its cosines with every passage that has a vector; in a very large space only with the nearest
+        ones, of `among`, when given. Missing vectors are computed for about `patience` seconds, a few in any case: those of
+        the passages that come `first`, each given by its row and its place there, and if there are few, of all.
+
+        None when there is no embedder, it fails, it does not read the language of the first text, or it takes longer than
+        `within` seconds.
+        """
         most = patience if within is None else min(patience, within * _EMBEDDING_SHARE)
         ends = math.inf if most == math.inf else monotonic() + most
 
@@ -286,6 +308,12 @@ class IndexedSpace(IndexedWords):
         return found if meaning is None else meaning.resumed(texts, found or [])
 
     def embed(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
+        """Computes the missing vectors, those of statements and documents before messages of commits, and these before
+        hunks, new before old, until `goes_on`, which is asked after every batch, returns False; False when there is no embedder.
+
+        Vectors computed before an error are stored. Raises ProviderError, RefusedError, and OutdatedError when something was
+        erased meanwhile.
+        """
         meaning = self._meaning()
         if meaning is not None:
             meaning.complete(goes_on)
@@ -298,6 +326,8 @@ class IndexedSpace(IndexedWords):
         return self._loaded
 
     def clusters(self, *, only_known: bool = False) -> Clusters:
+        """The clusters of the memories that are neither forgotten nor superseded, computed when the space has changed; with
+        `only_known` they are never computed. Raises CorruptError."""
         try:
             semantic = self._semantic()
             if semantic is None:
@@ -336,6 +366,7 @@ class IndexedSpace(IndexedWords):
         return Clusters(tuple(found))
 
     def find(self, ref: str) -> Memory | None:
+        """The memory of this id, or else the first at this path. Raises CorruptError."""
         for column in ("id", "path"):
             found = f"SELECT id FROM memory WHERE {column} = ? ORDER BY updated_at, id LIMIT 1"
             for (name,) in self._tables.select(found, ref):
@@ -343,15 +374,19 @@ class IndexedSpace(IndexedWords):
         return None
 
     def ids_with_prefix(self, text: str) -> list[str]:
+        """The ids that begin with `text`, sorted."""
         found = "SELECT id FROM memory WHERE id >= ? AND id < ? ORDER BY id"
         return [name for (name,) in self._tables.select(found, text, text + LAST)]
 
     def count(self, wanted: CatalogueFilter) -> int:
+        """How many memories pass the filter, whatever the depth."""
         where, values = _listed(wanted)
         ((count,),) = self._tables.select(f"SELECT count(*) FROM memory WHERE {where}", *values)
         return int(count)
 
     def places(self, wanted: CatalogueFilter) -> Iterator[tuple[str, str]]:
+        """The path and the id of each memory that passes the filter, in order of both; of a branch below the depth of the
+        filter only its path, with an empty id."""
         if wanted.depth is not None:
             yield from self._branches(wanted, wanted.depth)
             return
@@ -365,6 +400,8 @@ class IndexedSpace(IndexedWords):
             after = block[-1] if block else after
 
     def newest(self, wanted: CatalogueFilter, count: int | None) -> list[str]:
+        """The ids of the memories that pass the filter, whatever the depth, the last updated first, then in order of path and
+        id; at most `count`."""
         where, values = _listed(wanted)
         limit = "" if count is None else f" LIMIT {count:d}"
         found = f"SELECT id FROM memory WHERE {where} ORDER BY updated_at DESC, path, id{limit}"
@@ -396,6 +433,7 @@ class IndexedSpace(IndexedWords):
                 yield from [(own, name) for own, name in self._tables.select(here, *values, path)]
 
     def counts(self) -> Counts:
+        """The space in numbers."""
         from memcli.model.catalogue import Counts, tag_counts
 
         ((*sums, oldest, newest),) = self._tables.select(
@@ -415,6 +453,7 @@ class IndexedSpace(IndexedWords):
         return Counter(dict(found))
 
     def status(self) -> dict[str, int]:
+        """How many objects, terms, chunks, chunks with vectors and clusters the index holds."""
         texts = "(SELECT key FROM passage UNION SELECT key FROM window) AS text"
         ((chunks,),) = self._tables.select(f"SELECT count(*) FROM {texts}")
         try:
@@ -428,6 +467,7 @@ class IndexedSpace(IndexedWords):
         }  # fmt: skip
 
     def close(self) -> None:
+        """Closes the index."""
         self._tables.close()
 
     def _select_rows(self, statement: str, *values: Any) -> frozenset[int]:

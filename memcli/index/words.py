@@ -133,7 +133,7 @@ _NONE: _Counts = {}
 
 
 class IndexedWords:
-    """The part of a view that finds memories by words. See `ports.views.SpaceView` for the promises."""
+    """The part of a view that finds memories by words."""
 
     def __init__(self, tables: SpaceTables) -> None:
         self._tables = tables
@@ -144,6 +144,7 @@ class IndexedWords:
         self._counts: dict[int, _Counts] = {}
 
     def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
+        """The terms of each row's path, tags, source and summary, as four tuples."""
         # A text that is its own summary is not kept as one.
         found = self._tables.select(
             "SELECT memory.row, term.path, term.tags, source, CASE summary WHEN '' THEN raw ELSE summary END"
@@ -154,6 +155,9 @@ class IndexedWords:
     def lexical(
         self, terms: Sequence[str], limit: int, among: RowSet | None = None, *, with_common: bool = False
     ) -> TermStats:
+        """At most `limit` of the best rows (of `among`, when given) that contain any of the terms, with the number of
+        occurrences in each field. Rows that contain only terms which are common in the space are left out, unless
+        `with_common`; then a memory added about something else takes no row away."""
         frequencies = without_absent(self._frequencies_of(terms))
         known = [t for t in frequencies if frequencies[t]]
         most = max(COMMON if with_common else 0.0, COMMON_SHARE * self._tables.size)
@@ -169,6 +173,7 @@ class IndexedWords:
         )
 
     def passages(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, list[PassageTerms]]:
+        """How often the terms occur in each passage of these rows, in order."""
         read = self._rows.terms(rows)
         counts = self._count(terms, read)
         return {

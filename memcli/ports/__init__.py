@@ -1,4 +1,5 @@
-"""The protocols between use cases and adapters; those of an indexed space are in `ports/views.py`. `wiring/` joins them."""
+"""The protocols between use cases and adapters, which `wiring/` joins. What an indexed space answers has one implementation,
+`IndexedSpace`, and so no protocol."""
 
 from __future__ import annotations
 
@@ -9,14 +10,14 @@ if TYPE_CHECKING:
     from collections import Counter
     from typing import Protocol, TypeVar
 
+    from memcli.index.view import IndexedSpace
     from memcli.model.conversation import Prompt
     from memcli.model.findings import Failure
     from memcli.model.links import Lineage, Run
     from memcli.model.memory import Json, Memory
     from memcli.model.recall import Bundle, Query, Ranking
     from memcli.model.space import Change, Policy, Receipt, Space, Touched
-    from memcli.model.usage import Access, Charge, Day, TokenUsage, Use
-    from memcli.ports.views import SpaceView
+    from memcli.model.usage import Charge, Day, TokenUsage
 
     T = TypeVar("T")
 else:
@@ -211,13 +212,13 @@ class Embedder(Protocol):
 class Index(Protocol):
     """Keeps what recall needs beside the store. Never trusted over it: every view is checked against the snapshot."""
 
-    def view(self, snapshot: Snapshot) -> SpaceView:
+    def view(self, snapshot: Snapshot) -> IndexedSpace:
         """A view of exactly this snapshot, brought up to date first. It lasts as long as the snapshot is open."""
 
-    def at_hand(self, snapshot: Snapshot) -> SpaceView | None:
+    def at_hand(self, snapshot: Snapshot) -> IndexedSpace | None:
         """As `view`, for those who cannot wait: None where much would have to be indexed first, or the index fails."""
 
-    def kept(self, snapshot: Snapshot) -> SpaceView | None:
+    def kept(self, snapshot: Snapshot) -> IndexedSpace | None:
         """As `view`, by the index that is there, brought up to date if little has changed; None when there is no such index,
         or its answers could differ from those of the file."""
 
@@ -234,7 +235,7 @@ class Index(Protocol):
 class Ranker(Protocol):
     """Orders the memories of a space by how well they answer a query."""
 
-    def rank(self, query: Query, view: SpaceView) -> Ranking:
+    def rank(self, query: Query, view: IndexedSpace) -> Ranking:
         """The rows that match, best first: by score, then newest, then id; none when too little speaks for them."""
 
 
@@ -257,35 +258,6 @@ class Source(Protocol):
 
 Renderer = Callable[["Bundle"], str]
 """Writes a bundle as text."""
-
-
-class Usage(Protocol):
-    """What was shown and judged on this machine; several processes append at once. What `maintain` has not folded yet is
-    kept use by use, for as long as there is room; of the rest only the accesses are counted."""
-
-    def note(self, uses: Sequence[Use], topic: str = "") -> None:
-        """Appends what was shown for a topic, of which a digest is kept. Never raises: a log that cannot be written is done
-        without."""
-
-    def judge(self, uses: Sequence[Use]) -> None:
-        """Appends judgements, which are on disk when it returns. Raises StoreError, LockedError."""
-
-    def read(self) -> list[Use]:
-        """All that is not folded yet, oldest first. What cannot be read is left out."""
-
-    def counts(self, space: str) -> Mapping[str, Access]:
-        """The accesses by id, folded or not."""
-
-    def last(self) -> list[Use]:
-        """The parts of the bundle that was shown last: in the current session, where it has one, else in any."""
-
-    def fold(self, uses: Collection[Use]) -> None:
-        """Takes uses, as `read` gave them, out of the log; their accesses stay counted. Folding them again changes nothing.
-
-        Raises StoreError, LockedError."""
-
-    def erase(self, space: str, ids: Collection[str]) -> None:
-        """Takes memories out of all that is kept. Raises StoreError, LockedError."""
 
 
 class LanguageModel(Protocol):

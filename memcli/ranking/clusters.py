@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy import float32, float64
     from numpy.typing import NDArray
 
+    from memcli.index.view import IndexedSpace
     from memcli.model.recall import Entry
-    from memcli.ports.views import SpaceView
 
     Vectors = NDArray[float32]
 
@@ -97,7 +97,7 @@ def summary_tree(texts: Mapping[int, Sequence[str]]) -> ClusterNode:
     return _summarized(_cut(_vectors(counted), range(len(rows)), LEAF_SIZE), rows, counted, rarity)[0]
 
 
-def texts_of(view: SpaceView, entries: Mapping[int, Entry]) -> dict[int, list[str]]:
+def texts_of(view: IndexedSpace, entries: Mapping[int, Entry]) -> dict[int, list[str]]:
     """The terms of each memory by which it is clustered, in order of id, so that row numbers decide nothing."""
     known = view.terms() if entries else {}
     texts = {}

@@ -62,7 +62,7 @@ from memcli.text.words import query_terms, without_terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memcli.ports.views import SpaceView
+    from memcli.index.view import IndexedSpace
     from memcli.text.periods import Period
 
 
@@ -104,7 +104,7 @@ ABOUT_WEIGHT = 0.3
 class FusionRanker:
     """Words and meaning, min-max weighted. Without an embedder, words alone."""
 
-    def rank(self, query: Query, view: SpaceView) -> Ranking:
+    def rank(self, query: Query, view: IndexedSpace) -> Ranking:
         check(query)
         if query.period and is_listed(query.period):
             return Ranking(tuple(within_period(query, query.period, view)))
@@ -271,7 +271,7 @@ def _confidence(hits: Sequence[Hit], *, by_meaning: bool) -> float:
     return max(found, ANSWERED if is_topic else LEAST)
 
 
-def _first(asked: Sequence[str], stats: TermStats, view: SpaceView) -> list[tuple[int, int]]:
+def _first(asked: Sequence[str], stats: TermStats, view: IndexedSpace) -> list[tuple[int, int]]:
     """The passages whose vectors matter most: of the best rows by words, the one of each that shares the rarest words with the
     question."""
     weights = {term: idf(stats.size, frequency) for term, frequency in stats.frequencies.items()}
@@ -321,7 +321,7 @@ def _whole(
     return parts
 
 
-def _add_about(parts: Mapping[int, dict[str, float]], query: Query, view: SpaceView) -> None:
+def _add_about(parts: Mapping[int, dict[str, float]], query: Query, view: IndexedSpace) -> None:
     """Adds what the text that the query is about gives: words and meaning, each stretched to 0..1, half and half."""
     covered = coverage(view.lexical(query_terms(query.about), CANDIDATES, view.visible(query)))
     found = view.dense([query.about], query.deadline, patience=query.patience)
@@ -345,7 +345,7 @@ def is_listed(period: Period) -> bool:
     return all(term in generic for term in query_terms(period.rest))
 
 
-def within_period(query: Query, period: Period, view: SpaceView) -> tuple[Hit, ...]:
+def within_period(query: Query, period: Period, view: IndexedSpace) -> tuple[Hit, ...]:
     """What is dated within the period, newest first, a commit as one entry: of the kind that the topic names, if there is
     any of it; but nothing else for commits."""
     asked = set(query_terms(period.rest))
@@ -454,7 +454,7 @@ def add_linked(
     parts: dict[int, dict[str, float]],
     entries: dict[int, Entry],
     styles: dict[int, Style],
-    view: SpaceView,
+    view: IndexedSpace,
     visible: RowSet,
 ) -> None:
     """Raises what is linked to the best memories to its share of their scores, and brings in what was no candidate.

@@ -16,7 +16,7 @@ from memcli.ranking.scorer import Parts, ScoreInput, ScoringScheme, nonzero
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from memcli.ports.views import SpaceView
+    from memcli.index.view import IndexedSpace
 
 THRESHOLD = 0.4
 """The cosine from which on a memory answers by meaning."""
@@ -153,7 +153,7 @@ def _starts(words: Mapping[int, float], given: ScoreInput) -> dict[int, WalkPath
     return starts
 
 
-def _ties(view: SpaceView, entries: Mapping[int, Entry]) -> TieGraph:
+def _ties(view: IndexedSpace, entries: Mapping[int, Entry]) -> TieGraph:
     tags: dict[str, list[int]] = {}
     for row, entry in entries.items():
         for tag in entry.tags:

@@ -23,7 +23,7 @@ from memcli.ranking.scorer import Parts, ScoreInput, ScoringScheme, nonzero
 from memcli.text.words import query_terms, simple_terms, terms
 
 if TYPE_CHECKING:
-    from memcli.ports.views import SpaceView
+    from memcli.index.view import IndexedSpace
 
 RELEVANCE: Mapping[str, float] = {"high": 3.0, "medium": 2.0, "low": 1.0}
 PINNED = 2.0
@@ -151,7 +151,7 @@ def _hybrid(given: ScoreInput) -> Parts:
     return {row: nonzero(why) for row, why in parts.items()}
 
 
-def _entities(view: SpaceView, entries: Mapping[int, Entry]) -> Entities:
+def _entities(view: IndexedSpace, entries: Mapping[int, Entry]) -> Entities:
     known = view.terms()
     named = {}
     for row, entry in entries.items():
@@ -254,7 +254,7 @@ Paths = Trie[tuple[int, bool]]
 """Rows under each end of their paths, and whether that is the whole path."""
 
 
-def paths_of(_: SpaceView, entries: Mapping[int, Entry]) -> Paths:
+def paths_of(_: IndexedSpace, entries: Mapping[int, Entry]) -> Paths:
     """The trie of all paths and of all that they end with, so that a topic need not begin at the root."""
     paths: Paths = Trie()
     for row, entry in entries.items():

@@ -12,7 +12,7 @@ from memcli.record import Record
 from memcli.text.words import query_terms
 
 if TYPE_CHECKING:
-    from memcli.ports.views import SpaceView
+    from memcli.index.view import IndexedSpace
 
 Parts = dict[int, dict[str, float]]
 """The score of each row that matches, by its named parts."""
@@ -47,7 +47,7 @@ class ScoringScheme(Record):
     terms: Callable[[str], Sequence[str]] = query_terms
     candidates: int = 0
     uses_vectors: bool = False
-    build: Callable[[SpaceView, Mapping[int, Entry]], Any] | None = None
+    build: Callable[[IndexedSpace, Mapping[int, Entry]], Any] | None = None
 
 
 class Scorer:
@@ -55,9 +55,9 @@ class Scorer:
 
     def __init__(self, backend: ScoringScheme) -> None:
         self._backend = backend
-        self._built: tuple[weakref.ref[SpaceView], RowSet, Mapping[int, Entry], Any] | None = None
+        self._built: tuple[weakref.ref[IndexedSpace], RowSet, Mapping[int, Entry], Any] | None = None
 
-    def rank(self, query: Query, view: SpaceView) -> Ranking:
+    def rank(self, query: Query, view: IndexedSpace) -> Ranking:
         check(query)
         backend = self._backend
         visible = view.visible(query)
@@ -70,7 +70,7 @@ class Scorer:
         hits = (Hit(entries[row], sum(why.values()), why) for row, why in parts.items())
         return Ranking(ordered(hits, query), is_degraded=backend.uses_vectors and dense is None)
 
-    def _over(self, view: SpaceView, visible: RowSet, stats: TermStats) -> tuple[Mapping[int, Entry], Any]:
+    def _over(self, view: IndexedSpace, visible: RowSet, stats: TermStats) -> tuple[Mapping[int, Entry], Any]:
         """The entries to choose from, and the structure over them."""
         if self._backend.build is None:
             return view.entries([row for row in stats.counts if row in visible]), None

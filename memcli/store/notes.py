@@ -268,33 +268,50 @@ _DROP = "DELETE FROM usage WHERE key = ? AND space = ?"
 
 
 class LocalUsage:
-    """The usage of a store. `session` names the current session, if there is one; what is shown is noted only if
-    `is_recording`. See `ports.Usage`."""
+    """What was shown and judged on this machine; several processes append at once. What `maintain` has not folded yet is
+    kept use by use, for as long as there is room; of the rest only the accesses are counted.
+
+    `session` names the current session, if there is one; what is shown is noted only if `is_recording`. `tell` is told how
+    many memories are shown, noted or not.
+    """
 
     def __init__(
-        self, state: State, session: str = "", is_recording: Callable[[], bool] = lambda: True, most: int = MAX_USES
+        self,
+        state: State,
+        session: str = "",
+        is_recording: Callable[[], bool] = lambda: True,
+        most: int = MAX_USES,
+        tell: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._state, self._session, self._is_recording, self._most = state, session, is_recording, most
+        self._tell = tell
         self._sign = digester(state.layout, _PERSON)
 
     def note(self, uses: Sequence[Use], topic: str = "") -> None:
+        """Appends what was shown for a topic, of which a digest is kept. Never raises: a log that cannot be written is done
+        without."""
+        self._tell(sum(len(use.ids) for use in uses))
         if any(use.ids for use in uses) and self._is_recording():
             self._state.note(partial(self._add_shown, uses, topic))
 
     def judge(self, uses: Sequence[Use]) -> None:
+        """Appends judgements, which are on disk when it returns. Raises StoreError, LockedError."""
         with self._state.change() as connection:
             found = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'usage'").fetchone()
             place = [found[0] if found else 0, [_to_json(use) for use in uses]]  # that no use before had
             self._add(connection, uses, "", blake2b(encode_line(place), digest_size=_KEY_BYTES).hexdigest())
 
     def read(self) -> list[Use]:
+        """All that is not folded yet, oldest first. What cannot be read is left out."""
         return [_from_json(json.loads(text)) for (text,) in self._state.rows("SELECT use FROM usage ORDER BY id")]
 
     def counts(self, space: str) -> Mapping[str, Access]:
+        """The accesses by id, folded or not."""
         found = self._state.rows("SELECT id, count, last_at FROM access WHERE space = ?", space)
         return {name: Access(number, last) for name, number, last in found}
 
     def last(self) -> list[Use]:
+        """The parts of the bundle that was shown last: in the current session, where it has one, else in any."""
         session = self._sign(self._session) if self._session else ""
         found = self._state.rows(
             "SELECT uses FROM bundle ORDER BY ? <> '' AND session = ? DESC, number DESC LIMIT 1", session, session
@@ -302,11 +319,15 @@ class LocalUsage:
         return [_from_json(use) for use in json.loads(found[0][0])] if found else []
 
     def fold(self, uses: Collection[Use]) -> None:
+        """Takes uses, as `read` gave them, out of the log; their accesses stay counted. Folding them again changes nothing.
+
+        Raises StoreError, LockedError."""
         if uses:
             with self._state.change() as connection:
                 connection.executemany(_DROP, {(use.key, use.space) for use in uses})
 
     def erase(self, space: str, ids: Collection[str]) -> None:
+        """Takes memories out of all that is kept. Raises StoreError, LockedError."""
         if ids:
             self._state.erase(lambda connection: _erase(connection, space, frozenset(ids)))
 

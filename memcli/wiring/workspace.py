@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from memcli.ingest.code import WorkTree
     from memcli.model.memory import Json, Memory
     from memcli.model.space import Change, Policy
-    from memcli.ports import AuditTrail, CallLedger, Index, LanguageModel, Progress, Ranker, Shelf, Store, Trash, Usage
+    from memcli.ports import AuditTrail, CallLedger, Index, LanguageModel, Progress, Ranker, Shelf, Store, Trash
     from memcli.safety.secrets.detector import Detector
     from memcli.store.known_commits import FileCommits
-    from memcli.store.notes import LocalAnswers, LocalCounters, LocalGaps, LocalUpkeep
+    from memcli.store.notes import LocalAnswers, LocalCounters, LocalGaps, LocalUpkeep, LocalUsage
     from memcli.store.sessions import FileSessions
     from memcli.store.snapshot import RevisionStore
     from memcli.wiring.indexes import Remote
@@ -255,10 +255,10 @@ class StoreWorkspace(Workspace):
         return LocalAnswers(self._state)
 
     @lazy
-    def usage(self) -> Usage:
+    def usage(self) -> LocalUsage:
         from memcli.store.notes import LocalUsage
 
-        return self._observer.usage(LocalUsage(self._notes, self.asked_session, self._is_recording))
+        return LocalUsage(self._notes, self.asked_session, self._is_recording, tell=self._observer.shown)
 
     @lazy
     def counters(self) -> LocalCounters:

@@ -36,7 +36,6 @@ def test_every_command_has_the_common_options() -> None:
 
 
 LARGE = {
-    "SpaceView": "one class has it, over the tables of a file or a server, whose statements are all that differs",
     "Snapshot": "a file and a server read a space whole, one by one, as bytes and by place",
     "Shelf": "a file, a server and the draft over either look memories up in every way that a change needs",
 }

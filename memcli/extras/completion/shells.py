@@ -17,11 +17,14 @@ from memcli.cli.verb import ALIASES, Group, Verb, find, names
 from memcli.git import NAMES
 from memcli.model.catalogue import CatalogueFilter
 from memcli.model.shapes import MEMORY_FIELDS, SOURCES
-from memcli.ports.views import SpaceView
 from memcli.ranking import RANKERS
 from memcli.record import Record
 from memcli.wiring import extra
 from memcli.wiring.workspace import chosen_store, open_workspace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memcli.index.view import IndexedSpace
 
 BASH = r"""# Completions of memcli for bash. Made by `memcli completions bash`: do not edit.
 
@@ -381,7 +384,7 @@ def served(kind: str, prefix: str, space: str, root: str) -> list[str] | None:
         return ids if kind == "ids" else [*ids, *_paths(catalogue, prefix)]
 
 
-def _paths(space: SpaceView, prefix: str) -> list[str]:
+def _paths(space: IndexedSpace, prefix: str) -> list[str]:
     """The paths that are in the folder of `prefix`; of very many only the next segment."""
     wanted = CatalogueFilter(under=prefix.rpartition("/")[0], inactive=True)
     if space.count(wanted) <= _MOST:

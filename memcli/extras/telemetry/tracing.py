@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import reduce
@@ -15,13 +15,11 @@ from memcli.model.usage import NANO, TokenUsage
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
 
+    from memcli.index.view import IndexedSpace
     from memcli.model.memory import Json
     from memcli.model.recall import Query, Ranking
     from memcli.model.space import Receipt
-    from memcli.model.usage import Use
     from memcli.ports import Ranker, Store
-    from memcli.ports import Usage as UsageLog
-    from memcli.ports.views import SpaceView
 
 RECALL = "recall"
 TRACED = (RECALL, "remember", "gc")
@@ -41,8 +39,9 @@ class CommandSpan(Observer):
         self.backend = name
         return _Ranker(name, ranker, self, sign) if self._span is not None and self._name == RECALL else ranker
 
-    def usage(self, usage: UsageLog) -> UsageLog:
-        return _Usage(usage, self.add_items) if self._span is not None and self._name == RECALL else usage
+    def shown(self, count: int) -> None:
+        if self._span is not None and self._name == RECALL:
+            self._items += count
 
     def store(self, store: Store) -> Store:
         return _Store(store, self.add_items) if self._span is not None and self._name != RECALL else store
@@ -168,7 +167,7 @@ class _Ranker:
     def __init__(self, name: str, ranker: Ranker, command: CommandSpan, sign: Callable[[str], str]) -> None:
         self._name, self._ranker, self._command, self._sign = name, ranker, command, sign
 
-    def rank(self, query: Query, view: SpaceView) -> Ranking:
+    def rank(self, query: Query, view: IndexedSpace) -> Ranking:
         digest = self._sign(query.topic)
         self._command.note_topic(digest)
         told = {"memcli.backend": self._name, "memcli.topic_digest": digest}
@@ -176,19 +175,6 @@ class _Ranker:
             ranking = self._ranker.rank(query, view)
             span.set_attribute("memcli.items", len(ranking.hits))
         return ranking
-
-
-class _Usage:
-    """A usage log; `shown` is told how many memories are shown."""
-
-    def __init__(self, usage: UsageLog, shown: Callable[[int], None]) -> None:
-        self._shown, self._note = shown, usage.note
-        self.judge, self.read, self.counts = usage.judge, usage.read, usage.counts
-        self.last, self.fold, self.erase = usage.last, usage.fold, usage.erase
-
-    def note(self, uses: Sequence[Use], topic: str = "") -> None:
-        self._shown(sum(len(use.ids) for use in uses))
-        self._note(uses, topic)
 
 
 class _Store:
