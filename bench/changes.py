@@ -21,7 +21,7 @@ from tasks import Question, Space, ranked
 from memcli.code.change_topic import topic_of
 from memcli.ingest.patch import read_diff
 from memcli.model.recall import DEFAULT_BACKEND
-from memcli.ranking import RANKERS
+from memcli.ranking import open_ranker
 
 _FAR = 20
 
@@ -37,7 +37,7 @@ def main() -> None:
     (changes,) = data["spaces"]
     with work_folder(options.work) as work:
         view = _remembered(os.path.join(work, f"{data['name']}-questions"), changes["queries"]).view()
-        ranker = RANKERS[DEFAULT_BACKEND]()
+        ranker = open_ranker(DEFAULT_BACKEND)
         found = []
         for query in changes["queries"]:
             wanted = frozenset([query["id"]])

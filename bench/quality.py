@@ -15,7 +15,7 @@ from stores import work_folder
 from tasks import KeptView, Space, Task, load, ranked, recall
 
 from memcli.model.recall import ANSWERED, DEFAULT_BACKEND
-from memcli.ranking import RANKERS
+from memcli.ranking import RANKERS, open_ranker
 
 Views = Mapping[Space, KeptView]
 Answers = Callable[[Space], Sequence[Sequence[str]]]
@@ -49,7 +49,7 @@ def evaluate(task: Task, answers: Answers) -> dict[str, float]:
 
 def in_process(views: Views, backend: str) -> Answers:
     """The answers of a backend, without the command line."""
-    ranker = RANKERS[backend]()
+    ranker = open_ranker(backend)
     return lambda space: [ranked(ranker, views[space], question, DEPTH) for question in space.questions]
 
 
@@ -93,7 +93,7 @@ def _ablation(tasks: Sequence[Task], views: Views) -> None:
 
 
 def _abstention(tasks: Sequence[Task], views: Views) -> None:
-    ranker = RANKERS[DEFAULT_BACKEND]()
+    ranker = open_ranker(DEFAULT_BACKEND)
     off = list(off_topic(tasks, views, ranker))
     on = list(on_topic(tasks, views, ranker))
     rows = [

@@ -136,10 +136,10 @@ def lacking(text: str, said: Sequence[str]) -> str:
         return f"the new text lacks the number {lost[0]}"
     if new := sorted(there - before):
         return f"the new text has the number {new[0]}, which neither text has"
-    denials = [_denials(one) for one in said]
-    if _denials(text) < max(denials, default=0):
+    own, *denials = (sum(one.denies for one in claim_of(each).statements) for each in (text, *said))
+    if own < max(denials, default=0):
         return "the new text does not deny or forbid what a text denied or forbade"
-    if _denials(text) and not any(denials):
+    if own and not any(denials):
         return "the new text denies what neither text denied"
     words, others = frozenset(terms(text)), [frozenset(terms(one)) for one in said]
     if any(len(one & words) < _LEAST_SHARE * len(one) for one in others):
@@ -148,10 +148,6 @@ def lacking(text: str, said: Sequence[str]) -> str:
         return "most words of the new text are in neither text"
     value = next(filter(None, (missing(values_of(text), values_of(one)) for one in said)), "")
     return f"the new text lacks {value}" if value else ""
-
-
-def _denials(text: str) -> int:
-    return sum(one.denies for one in claim_of(text).statements)
 
 
 _BREAK = regex(r";\s|\s\|\s")

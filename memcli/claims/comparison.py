@@ -65,18 +65,15 @@ def compare(new: Claim, old: Claim, cosine: float | None = None) -> Relation | N
 def is_compatible(new: Claim, old: Claim) -> bool:
     """Whether nothing in two texts keeps them from saying the same: they are read whole and do not conflict, not each has a value
     or only one an exception that the other has not, and their words stand in the same order."""
+    limited = [any(one.excepts or one.denies_limits for one in claim.statements) for claim in (new, old)]
     return (
         new.is_whole
         and old.is_whole
         and next(conflicts(new, old), None) is None
-        and _is_limited(new) == _is_limited(old)
+        and limited[0] == limited[1]
         and not differ(values_of(new.text), values_of(old.text))
         and not change_places(new.text, old.text)
     )
-
-
-def _is_limited(claim: Claim) -> bool:
-    return any(one.excepts or one.denies_limits for one in claim.statements)
 
 
 def features_of(new: Claim, old: Claim, found: Sequence[ClaimConflict], cosine: float | None) -> dict[str, float]:

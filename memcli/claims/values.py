@@ -312,8 +312,19 @@ class Values(NamedTuple):
 @lru_cache(maxsize=256)
 def values_of(text: str) -> Values:
     """The values of a text."""
-    identifiers, rest = _apart(glued(text))
-    words = read(rest)
+    identifiers: list[ClaimValue] = []
+    rest: list[str] = []  # the text without identifiers
+    for chunk in _STEP.sub("", glued(text)).split():
+        bare = chunk.strip(_MARKS).rstrip(".:" + _MARKS)
+        if (times := _TIMES.fullmatch(bare)) is not None:
+            identifiers.append(ClaimValue("number", times[1] or times[2], bare))
+        elif _is_identifier(bare):
+            key = bare.lower()
+            identifiers.append(ClaimValue(_IDENTIFIED, key, bare, frozenset([key])))
+            rest.append(chunk[-1] if chunk[-1] in ".,:;!?" else "")
+        else:
+            rest.append(chunk)
+    words = read(" ".join(rest))
     forms = {form for word in words for form in (word.low, word.stem)} | {one.key for one in identifiers}
     counted = quantities(words)
     return Values((*identifiers, *_counted(words, counted), *_named(words, counted)), frozenset(forms))
@@ -348,23 +359,6 @@ def _only_in(one: Values, other: Values) -> list[ClaimValue]:
 
 def _keys(values: Values) -> dict[tuple[str, str], None]:
     return dict.fromkeys((value.kind, value.key) for value in values.found)
-
-
-def _apart(text: str) -> tuple[list[ClaimValue], str]:
-    """The identifiers of a text, and the text without them."""
-    found: list[ClaimValue] = []
-    rest: list[str] = []
-    for chunk in _STEP.sub("", text).split():
-        bare = chunk.strip(_MARKS).rstrip(".:" + _MARKS)
-        if (times := _TIMES.fullmatch(bare)) is not None:
-            found.append(ClaimValue("number", times[1] or times[2], bare))
-        elif _is_identifier(bare):
-            key = bare.lower()
-            found.append(ClaimValue(_IDENTIFIED, key, bare, frozenset([key])))
-            rest.append(chunk[-1] if chunk[-1] in ".,:;!?" else "")
-        else:
-            rest.append(chunk)
-    return found, " ".join(rest)
 
 
 def _is_identifier(bare: str) -> bool:

@@ -104,7 +104,9 @@ def _is_part(draft: DraftEpisode, other: DraftEpisode) -> bool:
 
 def _likeness(one: DraftEpisode, other: DraftEpisode) -> float:
     """The share of the terms of the shorter one that both have."""
-    mine, others = (set(terms(draft.opening.text)) | set(terms(_outcome(draft))) for draft in (one, other))
+    mine, others = (
+        {term for said in (draft.opening, draft.closing) if said for term in terms(said.text)} for draft in (one, other)
+    )
     return len(mine & others) / (min(len(mine), len(others)) or 1)
 
 
@@ -126,15 +128,11 @@ def _episode(draft: DraftEpisode, by_number: Mapping[int, Message]) -> Episode:
         clip(subject, _TITLE),
         clip(_context(draft, by_number), _CONTEXT),
         tuple(dict.fromkeys(message.who for message in said)),
-        clip(_outcome(draft), _CONTEXT),
+        clip(draft.closing.text if draft.closing else "", _CONTEXT),
         round(max(-1.0, min(1.0, valence)), 2),
         round(min(1.0, significance), 2),
         (draft.first, draft.last),
     )
-
-
-def _outcome(draft: DraftEpisode) -> str:
-    return draft.closing.text if draft.closing else ""
 
 
 def _context(draft: DraftEpisode, by_number: Mapping[int, Message]) -> str:

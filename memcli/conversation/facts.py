@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from math import exp
 
 from memcli.conversation.cues import ACCEPTS, CUES, DID, KEEP, NOTED, OFFERS_WORK, PROPOSES, TAKES_BACK
@@ -60,7 +59,7 @@ Weights = Mapping[str, Mapping[str, float]]
 def extract(messages: Sequence[Message], weights: Weights | None = None) -> list[Fact]:
     """The facts that are stated in `messages` and still hold at their end, in order, each text once; by default with
     the weights of this package."""
-    weights = weights or _weights()
+    weights = weights or read_json(__package__, "facts.json")
     said = [one if one.number else replace(one, number=place) for place, one in enumerate(messages, 1)]
     found: list[Fact] = []
     for message, candidates in zip(said, judged(said), strict=True):
@@ -177,12 +176,6 @@ def _of_assistant(
         return {}
     shown = {"assistant": True, "user keeps it": is_kept, "proposal accepted": is_accepted and is_proposal}
     return _of_sentence(one) | {name: 1.0 for name, is_so in shown.items() if is_so}
-
-
-@cache
-def _weights() -> Weights:
-    weights: Weights = read_json(__package__, "facts.json")
-    return weights
 
 
 def _judge(features: Mapping[str, float], weights: Weights) -> tuple[str, float]:

@@ -141,7 +141,7 @@ def fold(
         topics = extract([Sentence(one.text, PROSE) for one in said], limit=MAX_TAGS)
         tokens = sum(count_tokens(message.text) for message in part)
         turns = part[0].number, part[-1].number
-        chunks.append(Chunk(number, turns, of_chunk(part), tuple(phrase.tag for phrase in topics), tokens))
+        chunks.append(Chunk(number, turns, of_chunk(part), tuple(tag for tag, _ in topics), tokens))
         number += 1
         if len(chunks) > most:
             chunks[:2] = [merged(chunks[0], chunks[1])]

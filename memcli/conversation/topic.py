@@ -7,7 +7,6 @@ The last topic of a session: what is kept of it, and what a prompt makes of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from math import sqrt
 
 from memcli.model.memory import Json
@@ -201,20 +200,14 @@ def trace(text: str, sign: Sign = str) -> Trace:
 def compare_to(previous: Trace, current: str, similarity: float | None = None, sign: Sign = str) -> TopicChange:
     """As `compare`, with a prompt of which only the trace was kept; `sign` is what made it."""
     found = features(previous, current, similarity, sign)
-    weights = _weights()[_WITHOUT if similarity is None else _WITH_VECTORS]
+    used = _WITHOUT if similarity is None else _WITH_VECTORS
+    weights: Mapping[str, float] = read_json(__package__, "topic.json")[used]
     parts = {name: round(weights.get(name, 0.0) * value, 6) for name, value in found.items()}
     changed = weights["bias"] + sum(parts.values()) > 0
     strongest = max(parts, key=lambda name: (parts[name] if changed else -parts[name], name), default=_NOTHING)
     needs = len(_words_of(current[:MAX_CHARACTERS])) < _FEW or not found.keys().isdisjoint(_NEEDS)
     near = found.get("similar in meaning" if similarity is not None else "words in common", 0.0)
     return TopicChange(changed, round(near, 3), strongest, follows=needs and not changed)
-
-
-@cache
-def _weights() -> Mapping[str, Mapping[str, float]]:
-    """The weight of each feature, by whether there are vectors."""
-    weights: Mapping[str, Mapping[str, float]] = read_json(__package__, "topic.json")
-    return weights
 
 
 def cosine(one: bytes, other: bytes) -> float | None:

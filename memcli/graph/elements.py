@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations, count
 from math import log
+from operator import itemgetter
 
 from memcli.digests import blake2b
 from memcli.model.links import MUTUAL, SUPERSEDES, elsewhere, target
@@ -263,8 +264,8 @@ def _count(
     pairs: Counter[tuple[str, str]] = Counter()
     for memory in members:
         stems: set[str] = set()
-        phrases = sorted(extract(split(memory.summary_short or memory.raw)), key=lambda phrase: phrase.position)
-        for line in (*memory.tags, "-".join(phrase.tag for phrase in phrases), *path_words(memory.path)):
+        phrases = sorted(extract(split(memory.summary_short or memory.raw)), key=itemgetter(1))
+        for line in (*memory.tags, "-".join(tag for tag, _ in phrases), *path_words(memory.path)):
             said = [(stem, word) for word in line.split("-") if (stem := _stem(word))]
             for stem, word in said:
                 stems.add(stem)

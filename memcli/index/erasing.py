@@ -98,6 +98,7 @@ def erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
     `wait`: seconds to wait for another process. A damaged table is removed, with its file: vectors can be made again.
     Raises sqlite3.OperationalError, OSError.
     """
+    vectors = f"{places.removesuffix('.places')}.vectors"
     try:
         with closing(open_database(places, wait)) as connection:
             connection.execute("PRAGMA secure_delete = ON")
@@ -107,7 +108,7 @@ def erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
             select(connection, "DELETE FROM vector WHERE key IN ?", sorted(keys))
             if slots:
                 record = connection.execute("PRAGMA user_version").fetchone()[0]
-                fd = beneath.open_file(_vectors_of(places), os.O_WRONLY)
+                fd = beneath.open_file(vectors, os.O_WRONLY)
                 try:
                     for slot in slots:
                         os.lseek(fd, slot * record, os.SEEK_SET)
@@ -117,19 +118,9 @@ def erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
                     os.close(fd)
                 connection.execute("DELETE FROM birth")  # whoever knows their slots asks for them anew
             connection.execute("COMMIT")
-    except sqlite3.OperationalError as error:
-        if "no such table" not in str(error):
+    except (sqlite3.DatabaseError, FileNotFoundError) as error:
+        if isinstance(error, sqlite3.OperationalError) and "no such table" not in str(error):
             raise
-        _remove_both(places)
-    except (sqlite3.DatabaseError, FileNotFoundError):
-        _remove_both(places)
-
-
-def _remove_both(places: str) -> None:
-    remove(places)
-    with suppress(FileNotFoundError):
-        beneath.unlink(_vectors_of(places))
-
-
-def _vectors_of(places: str) -> str:
-    return f"{places.removesuffix('.places')}.vectors"
+        remove(places)
+        with suppress(FileNotFoundError):
+            beneath.unlink(vectors)

@@ -269,7 +269,11 @@ def update(
     connection.execute("DELETE FROM piece")
     connection.executemany("INSERT INTO piece (start, at, length) VALUES (?, ?, ?)", found.pieces)
     connection.executemany("UPDATE memory SET start = ? WHERE row = ?", found.moved)
-    read = [_memory(data, snapshot) for _, data, _ in found.new]
+    try:
+        read = [snapshot.decode(data) for _, data, _ in found.new]
+    except CorruptError:
+        snapshot.load()  # says exactly where the file is damaged
+        raise
     # What is much was redacted by the writer that noted it, or is derived, and nobody edits that; else somebody may have
     # written into the file past redaction.
     may_be_of_a_hand = len(found.new) <= _FEW or (found.count >= 0 and not snapshot.header().policy.is_derived)
@@ -411,11 +415,3 @@ def _groups_of(connection: sqlite3.Connection, rows: Iterable[int]) -> set[str]:
         if kind in TALK_KINDS and group:
             found.add(group)
     return found
-
-
-def _memory(data: bytes, snapshot: Snapshot) -> Memory:
-    try:
-        return snapshot.decode(data)
-    except CorruptError:
-        snapshot.load()  # says exactly where the file is damaged
-        raise

@@ -78,16 +78,12 @@ def check_period(text: str, at: str) -> None:
         raise UsageError(f"{at}: {error.message}", error.hint) from None
 
 
-def is_in_season(season: str, now: str, named: Mapping[str, str]) -> bool:
-    """Whether it is the season now. A name without a period, and a period that a hand wrote wrong, never hold."""
-    return _holds(named.get(season, season), now[:10])
-
-
 @lru_cache(maxsize=1_000)
-def _holds(text: str, day: str) -> bool:
+def is_in_season(season: str, day: str) -> bool:
+    """Whether a day, as in a timestamp, is in the season. A name, and a period that a hand wrote wrong, never hold."""
     try:
         today = date.fromisoformat(day)
-        return any(holds(today) for holds in _periods(text))
+        return any(holds(today) for holds in _periods(season))
     except (UsageError, ValueError, OverflowError):
         return False
 

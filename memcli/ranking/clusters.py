@@ -46,13 +46,6 @@ _MEMORY_TERMS = 48
 """The terms of the summary of a memory that count in clusters, beside those of its path, tags and source."""
 
 
-class TextCluster(Record):
-    """Texts that are alike, by their places in what was clustered; `parts` are the two clusters that it falls into."""
-
-    members: tuple[int, ...]
-    parts: tuple[TextCluster, ...] = ()
-
-
 def tight(texts: Sequence[Mapping[str, int]], largest: int, least: float) -> list[tuple[int, ...]]:
     """The smallest clusters, without members whose mean cosine with the others is below `least`: those are in none.
 
@@ -80,11 +73,12 @@ def tight(texts: Sequence[Mapping[str, int]], largest: int, least: float) -> lis
 
 
 class ClusterNode(Record):
-    """A cluster. `shares[term]` is the share of its members that its summary says have the term."""
+    """Texts that are alike, by their places in what was clustered, or memories by their rows; `parts` are the two clusters that
+    it falls into. `shares[term]` is the share of its members that its summary says have the term; texts have no summary."""
 
     members: tuple[int, ...]
-    shares: Mapping[str, float]
     parts: tuple[ClusterNode, ...] = ()
+    shares: Mapping[str, float] = {}
 
 
 def summary_tree(texts: Mapping[int, Sequence[str]]) -> ClusterNode:
@@ -108,7 +102,7 @@ def texts_of(view: IndexedSpace, entries: Mapping[int, Entry]) -> dict[int, list
 
 
 def _summarized(
-    cluster: TextCluster, rows: Sequence[int], texts: Sequence[Mapping[str, int]], rarity: Mapping[str, float]
+    cluster: ClusterNode, rows: Sequence[int], texts: Sequence[Mapping[str, int]], rarity: Mapping[str, float]
 ) -> tuple[ClusterNode, Mapping[str, int]]:
     """The node of a cluster, and in how many of its members the terms of its summary stand."""
     counts: Counter[str] = Counter()
@@ -125,13 +119,13 @@ def _summarized(
         counts = Counter({term: counts[term] for _, term in best})
     size = len(cluster.members)
     shares = {term: n / size for term, n in counts.items()}
-    return ClusterNode(tuple(rows[member] for member in cluster.members), shares, tuple(parts)), counts
+    return ClusterNode(tuple(rows[member] for member in cluster.members), tuple(parts), shares), counts
 
 
-def _cut(vectors: Vectors, members: Sequence[int], largest: int) -> TextCluster:
+def _cut(vectors: Vectors, members: Sequence[int], largest: int) -> ClusterNode:
     """The cluster of these members, cut in two until none has more than `largest`. Their order decides between equals."""
     if len(members) <= largest:
-        return TextCluster(tuple(members))
+        return ClusterNode(tuple(members))
     import numpy
 
     own = vectors[list(members)]
@@ -153,7 +147,7 @@ def _cut(vectors: Vectors, members: Sequence[int], largest: int) -> TextCluster:
     sides: tuple[list[int], list[int]] = ([], [])
     for member, side in zip(members, is_second.tolist(), strict=True):
         sides[side].append(member)
-    return TextCluster(tuple(members), tuple(_cut(vectors, one, largest) for one in sides))
+    return ClusterNode(tuple(members), tuple(_cut(vectors, one, largest) for one in sides))
 
 
 def _middle(vectors: Vectors) -> Vectors:

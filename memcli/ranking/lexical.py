@@ -285,7 +285,7 @@ def add_ageing(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entr
             why["importance"] = why.get("importance", 0.0) * left
             share = GUESS_SHARE if entry.kind == _GUESS else DECAY_SHARE
             why["decay"] = -share * entry.confidence * (1 - left) * total
-        if entry.season and is_in_season(entry.season, query.now, query.seasons):
+        if entry.season and is_in_season(query.seasons.get(entry.season, entry.season), query.now[:10]):
             why["season"] = SEASON_SHARE * total
         if wanted:
             why["access"] = wanted * familiarity(query.accesses.get(entry.id, 0))

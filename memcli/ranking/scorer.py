@@ -1,4 +1,4 @@
-"""The scorer of all backends but `fusion`: candidates, features and weights, as a row of RANKERS describes them."""
+"""The scorer of all backends but `fusion`: candidates, features and weights, as a `ScoringScheme` describes them."""
 
 from __future__ import annotations
 

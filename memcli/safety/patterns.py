@@ -279,8 +279,9 @@ def _bytes_set(patterns: tuple[BytesPattern, ...]) -> Any:
 _REFERENCE = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")
 
 
+@cache
 def read_json(package: str, name: str) -> Any:
-    """The value in the JSON file `name` in the folder of a package that is imported."""
+    """The value in the JSON file `name` in the folder of a package that is imported; read once, and not to be changed."""
     # As `pkgutil.get_data` reads it, which takes as long to import as the `json` module three times.
     spec: Any = sys.modules[package].__spec__
     return json.loads(spec.loader.get_data(f"{spec.submodule_search_locations[0]}/{name}"))

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from memcli.model.names import slug
-from memcli.record import NamedTuple
 from memcli.regex import regex
 from memcli.summarize import sentences
 from memcli.summarize.lexicon import DETERMINERS, is_adverb
@@ -67,10 +66,8 @@ Word = tuple[int, str]
 """What a word is to a phrase, and the word."""
 
 
-class Phrase(NamedTuple):
-    tag: str
-    position: int
-    """Where the phrase first stands in the text, for callers that need phrases in the order of the text."""
+Phrase = tuple[str, int]
+"""A tag, and where the phrase first stands in the text, for callers that need phrases in the order of the text."""
 
 
 class _Scores:
@@ -233,7 +230,7 @@ def _best(scores: _Scores, limit: int) -> list[Phrase]:
             break
         key = _key(phrase)
         if key and not any(key <= other or other <= key for other in keys):
-            chosen.append(Phrase(phrase, position))
+            chosen.append((phrase, position))
             keys.append(key)
     return chosen
 

@@ -464,13 +464,10 @@ _WARNING = regex(
 )
 
 
+@lru_cache(maxsize=1024)
 def cue_of(sentence: str, *, is_opening: bool = True) -> str:
     """The kind that the words of one sentence suggest, or empty. `is_opening`: it is the first sentence of its text."""
-    return _cue_of(sentence[:_CHARACTERS], is_opening)
-
-
-@lru_cache(maxsize=1024)
-def _cue_of(sentence: str, is_opening: bool) -> str:
+    sentence = sentence[:_CHARACTERS]
     low = sentence.lower().replace("’", "'")
     is_warning = _WARNING.match(low) is not None
     if lead := _LEAD.match(low):

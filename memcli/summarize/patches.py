@@ -32,26 +32,19 @@ def read_code(text: str) -> tuple[dict[str, str], list[Sentence]]:
             names.setdefault(bare, shown)
         if len(names) >= 40:
             break
-    return names, _own_words(text)
+    said = [*_DOCSTRING.finditer(text, 0, 20_000), *_COMMENTS.finditer(text, 0, 20_000)]
+    for match in sorted(said, key=lambda match: match.start())[:20]:
+        words = (match.group(1) or match.group(2) or "") if match.re is _DOCSTRING else match[0]
+        words = _COMMENT_MARK.sub("", words).strip()
+        if len(words) > 8 and " " in words and not _BOILERPLATE.search(words[:300]):
+            return names, split(words.partition("\n\n")[0], 8)
+    return names, []
 
 
 def name_in(line: str) -> str:
     """What a line defines, such as `refresh` for `def refresh(self):`; empty when nothing."""
     match = DEFINITION.match(line)
     return name_of(match)[0] if match else ""
-
-
-def _own_words(text: str) -> list[Sentence]:
-    """The sentences of the first docstring or comment with content."""
-    found = sorted(
-        [*_DOCSTRING.finditer(text, 0, 20_000), *_COMMENTS.finditer(text, 0, 20_000)], key=lambda match: match.start()
-    )
-    for match in found[:20]:
-        words = (match.group(1) or match.group(2) or "") if match.re is _DOCSTRING else match[0]
-        words = _COMMENT_MARK.sub("", words).strip()
-        if len(words) > 8 and " " in words and not _BOILERPLATE.search(words[:300]):
-            return split(words.partition("\n\n")[0], 8)
-    return []
 
 
 _CALL = re.compile(r"([A-Za-z_$][\w$.:]*)\s*\(")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from operator import itemgetter
 
 from memcli.errors import UsageError
 from memcli.model.names import check_path, safe_path, slug
@@ -118,11 +119,11 @@ def leaf(subject: Subject, title: str, phrases: Sequence[Phrase], *, is_dated: b
     name = short_slug(_TITLE_NOISE.sub("", title)) if title else ""
     if name and name not in _UNTELLING_TITLES:
         return name
-    phrases = [phrase for phrase in phrases if phrase.position < FROM_HINT]
-    first = [phrase for phrase in phrases if phrase.position < STRIDE]
-    is_enough = len(first) > 1 or (first and "-" in first[0].tag)
-    best = sorted((first if is_enough else phrases)[:_LEAF_PHRASES], key=lambda phrase: phrase.position)
-    tags = [phrase.tag for phrase in best]
+    phrases = [(tag, position) for tag, position in phrases if position < FROM_HINT]
+    first = [(tag, position) for tag, position in phrases if position < STRIDE]
+    is_enough = len(first) > 1 or (first and "-" in first[0][0])
+    best = sorted((first if is_enough else phrases)[:_LEAF_PHRASES], key=itemgetter(1))
+    tags = [tag for tag, _ in best]
     if first and not is_dated:
         tags = with_essentials(subject.text, tags)
     name = ""

@@ -41,7 +41,7 @@ def _describe(subject: Subject, given: object, wanted: Sequence[str]) -> dict[st
     if "tags" in wanted or "path" in wanted:
         places = [place for place in (subject.hint, subject.source, *account.files) if place]
         phrases = keyphrases.extract(account.topics, dict.fromkeys(places), account.names)
-        found["tags"] = tuple(phrase.tag for phrase in phrases)
+        found["tags"] = tuple(tag for tag, _ in phrases)
         if kind == "diff" and len(account.files) == 1 and not (subject.source or account.title):
             subject = subject._replace(source=account.files[0])
         found["path"] = paths.path_of(subject, kind, account.title, phrases)

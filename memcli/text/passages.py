@@ -58,13 +58,6 @@ class Line(NamedTuple):
 _END_LINE = Line(0, 0, "", BLANK, "")
 
 
-class Block(NamedTuple):
-    """A heading, paragraph, list item or table row: its lines, without their marks, as one."""
-
-    role: str
-    text: str
-
-
 def read_lines(text: str) -> Iterator[Line]:
     """Each line of `text` with its role. A fence ends as it began: with the same mark, as long or longer, and no more."""
     start, fence, is_quoted = 0, "", False
@@ -101,8 +94,8 @@ def _marked(line: str) -> tuple[str, str]:
 
 def read_blocks(
     text: str, *, with_commands: bool = False, is_left_out: Callable[[str], object] | None = None
-) -> Iterator[Block]:
-    """The blocks of `text` in order, without code, rules, tags, comments, front matter and directives.
+) -> Iterator[tuple[str, str]]:
+    """The blocks of `text` in order, each by its role and its text, without code, rules, tags, comments, front matter and directives.
 
     `with_commands`: a short command that a paragraph leads up to is part of it, in backticks. A line of prose of which
     `is_left_out` is true is part of no block.
@@ -128,12 +121,12 @@ def read_blocks(
         if line.role == RULE and role == PROSE and len(parts) == 1 and line.text.lstrip()[0] in "=-":
             role = HEADING  # the line above is underlined
         if parts:
-            yield Block(role, " ".join(parts))
+            yield role, " ".join(parts)
         role, parts = line.role, []
         if role in (PROSE, HEADING, STEP, ITEM, ROW) and not is_out:
             parts = [line.body]
     if parts:
-        yield Block(role, " ".join(parts))
+        yield role, " ".join(parts)
 
 
 def _after_code(lines: Iterator[Line]) -> Iterator[tuple[Line, list[str]]]:

@@ -328,13 +328,13 @@ class StoreWorkspace(Workspace):
 
     def ranker(self, name: str) -> Ranker:
         from memcli.model.recall import DEFAULT_BACKEND
-        from memcli.ranking import RANKERS
+        from memcli.ranking import RANKERS, open_ranker
 
         if name and name not in RANKERS:
             self.warn(f"no backend {name!r} (known: {', '.join(sorted(RANKERS))}); using {DEFAULT_BACKEND}")
         known = name if name in RANKERS else DEFAULT_BACKEND
         sign = partial(sign_topic, self._layout)
-        return self._observer.ranker(known, self._keep(("ranker", known), RANKERS[known]), sign)
+        return self._observer.ranker(known, self._keep(("ranker", known), lambda: open_ranker(known)), sign)
 
     def load_code(self) -> WorkTree | None:
         """The work tree that the store lies in. The user-wide store belongs to none, nor does a store as it was."""

@@ -13,15 +13,15 @@ from memcli.cli.main import load_command
 from memcli.cli.verb import names
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
 from memcli.model.recall import DEFAULT_BACKEND
-from memcli.ranking import RANKERS
+from memcli.ranking import RANKERS, open_ranker
 from memcli.render import RENDERERS
 from memcli.settings import DEFAULT_SUMMARIZER
 from memcli.summarize import SUMMARIZERS
 
 
 def test_every_entry_builds_and_the_defaults_are_there() -> None:
-    for table in (RANKERS, RENDERERS):
-        assert all(load() is not None for load in table.values())
+    assert all(open_ranker(name) is not None for name in RANKERS)
+    assert all(load() is not None for load in RENDERERS.values())
     assert all(describe({"raw": "We chose Redis."}) for describe in SUMMARIZERS.values())
     assert {name for name, load in EMBEDDERS.items() if load() is None} == {"off"}
     assert (DEFAULT_BACKEND in RANKERS, DEFAULT_EMBEDDER in EMBEDDERS, DEFAULT_SUMMARIZER in SUMMARIZERS) == (True,) * 3

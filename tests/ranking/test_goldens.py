@@ -15,7 +15,7 @@ import pytest
 
 from memcli.app.workspace import Workspace
 from memcli.model.recall import Query
-from memcli.ranking import RANKERS
+from memcli.ranking import RANKERS, open_ranker
 from tests.conftest import NOW, memory, open_at, rewrite
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -75,7 +75,7 @@ def _answers(workspace: Workspace, backend: str) -> dict[str, list[dict[str, Any
         view = workspace.index.view(snapshot)
         view.embed()
         for topic in _QUESTIONS:
-            hits = RANKERS[backend]().rank(Query(topic=topic, now=NOW), view).hits
+            hits = open_ranker(backend).rank(Query(topic=topic, now=NOW), view).hits
             answers[topic] = [
                 {
                     "id": hit.entry.id.removeprefix("mem_"),

@@ -200,13 +200,13 @@ def test_fences_end_as_they_began() -> None:
 
 def test_a_short_command_belongs_to_the_paragraph_that_leads_up_to_it_where_asked_for() -> None:
     for text in ("Run this:\n```\n$ make\n```", "Run this:\n\n    make\n", "Run this::\n\n    make\n"):
-        assert [block.text for block in read_blocks(text, with_commands=True)] == ["Run this: `make`"], text
-    assert [block.text for block in read_blocks("Run this\n```\nmake\n```\nand wait.")] == ["Run this", "and wait."]
+        assert [block for _, block in read_blocks(text, with_commands=True)] == ["Run this: `make`"], text
+    assert [block for _, block in read_blocks("Run this\n```\nmake\n```\nand wait.")] == ["Run this", "and wait."]
 
 
 def test_lines_are_left_out_unless_they_are_items() -> None:
     found = read_blocks("- $ one\n$ two\nthree", is_left_out=lambda line: "$" in line)
-    assert [block.text for block in found] == ["$ one", "three"]
+    assert [block for _, block in found] == ["$ one", "three"]
 
 
 @given(text=st.text(alphabet="`~>#-.1|:* \n\tab"))
