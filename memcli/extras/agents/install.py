@@ -109,7 +109,13 @@ def parts_by_path(site: Site, name: str, *, next_turn: bool = False) -> dict[str
     does that."""
     found: dict[str, list[InstalledPart]] = {}
     for part in parts_of(name, site.scope, next_turn=next_turn):
-        found.setdefault(_linked(site, part), []).append(part)
+        path = site.path(part.file)
+        # A link between two files of instructions of the project is followed.
+        if isinstance(part, InstructionBlock) and site.scope != USER and os.path.islink(path):
+            target = os.path.realpath(path)
+            if os.path.dirname(target) == os.path.realpath(site.folder) and target.endswith(".md"):
+                path = os.path.join(site.folder, os.path.basename(target))
+        found.setdefault(path, []).append(part)
     for path, parts in found.items():
         imports = [part for part in parts if isinstance(part, InstructionBlock) and part.unless]
         if any(isinstance(part, InstructionBlock) and not part.unless for part in parts):
@@ -222,16 +228,6 @@ def _unshared(site: Site, name: str, parts: Sequence[InstalledPart]) -> list[Ins
         if any(part in theirs for part in left) and is_installed(site, other):
             left = [part for part in left if part not in theirs]
     return left
-
-
-def _linked(site: Site, part: InstalledPart) -> str:
-    """The path of a part. A link between two files of instructions of the project is followed."""
-    path = site.path(part.file)
-    if isinstance(part, InstructionBlock) and site.scope != USER and os.path.islink(path):
-        target = os.path.realpath(path)
-        if os.path.dirname(target) == os.path.realpath(site.folder) and target.endswith(".md"):
-            return os.path.join(site.folder, os.path.basename(target))
-    return path
 
 
 def _is_entry(change: SettingsChange) -> bool:

@@ -68,7 +68,17 @@ def topics_of(workspace: Workspace, gaps: Sequence[Gap], *, asks: bool = False) 
 
 def named_locally(gaps: Sequence[Gap], taken: Collection[str] = ()) -> list[GapTopic]:
     """The gaps together with those that share words with them, named after these words; no name is one of those `taken`."""
-    groups = _alike(gaps)
+    # Each gap is put to the first one before it that it is most like, if any is like it enough.
+    begun: list[tuple[frozenset[str], list[Gap]]] = []
+    for gap in gaps:
+        words = frozenset(query_terms(gap.topic))
+        shares = [len(words & first) / len(words | first) if words and first else 0.0 for first, _ in begun]
+        best = max(range(len(begun)), key=lambda n: (shares[n], -n), default=None)
+        if best is not None and shares[best] >= _LEAST_ALIKE:
+            begun[best][1].append(gap)
+        else:
+            begun.append((words, [gap]))
+    groups = [group for _, group in begun]
     used = {name.casefold() for name in taken}
     topics = []
     memories = [
@@ -87,20 +97,6 @@ def named_locally(gaps: Sequence[Gap], taken: Collection[str] = ()) -> list[GapT
         used.add(free.casefold())
         topics.append(GapTopic(free, tuple(group)))
     return topics
-
-
-def _alike(gaps: Sequence[Gap]) -> list[list[Gap]]:
-    """The gaps, each with the first one before that it is most like, if any is like it enough."""
-    groups: list[tuple[frozenset[str], list[Gap]]] = []
-    for gap in gaps:
-        words = frozenset(query_terms(gap.topic))
-        shares = [len(words & first) / len(words | first) if words and first else 0.0 for first, _ in groups]
-        best = max(range(len(groups)), key=lambda n: (shares[n], -n), default=None)
-        if best is not None and shares[best] >= _LEAST_ALIKE:
-            groups[best][1].append(gap)
-        else:
-            groups.append((words, [gap]))
-    return [group for _, group in groups]
 
 
 def _shared(group: Sequence[Gap]) -> str:

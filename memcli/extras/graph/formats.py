@@ -23,7 +23,6 @@ from memcli.model.names import counted
 from memcli.present.links import BOTH, IN, OUT, direction, edge_rank, first_edges, relation_words
 from memcli.present.memory import state_marks
 from memcli.render.clean import clean_line, cut, escape
-from memcli.safety.injection import Overview
 
 _SHAPES = {MEMORY: "box, style=rounded", TAG: "plaintext", CLUSTER: "hexagon"}
 
@@ -65,7 +64,17 @@ def graph_json(graph: GraphView) -> dict[str, Json]:
         if node.shown is None:
             data["members"] = node.members
         else:
-            data |= _memory(node.shown) | {"space": node.space}
+            memory = node.shown
+            states = {
+                "pinned": memory.pinned, "forgotten": not memory.active, "superseded": memory.superseded_by is not None,
+                "untrusted": list(memory.untrusted),
+            }  # fmt: skip
+            # The text of one that carries instructions is for those who open it.
+            data |= {
+                "memory": memory.id, "path": memory.path, "kind": memory.kind, "summary": memory.summary,
+                "tags": list(memory.tags), "updated_at": memory.updated_at,
+                **{name: value for name, value in states.items() if value}, "space": node.space,
+            }  # fmt: skip
         nodes.append({**data, "has_more": True} if node.id in graph.cut else data)
     edges = [
         {"start": edge.start, "end": edge.end, "relation": edge.relation}
@@ -73,19 +82,6 @@ def graph_json(graph: GraphView) -> dict[str, Json]:
         for edge in graph.edges
     ]
     return {"nodes": nodes, "edges": edges, **({"roots": list(graph.roots)} if graph.roots else {})}
-
-
-def _memory(memory: Overview) -> dict[str, Json]:
-    """What is shown of a memory. The text of one that carries instructions is for those who open it."""
-    data: dict[str, Json] = {
-        "memory": memory.id, "path": memory.path, "kind": memory.kind, "summary": memory.summary,
-        "tags": list(memory.tags), "updated_at": memory.updated_at,
-    }  # fmt: skip
-    states = {
-        "pinned": memory.pinned, "forgotten": not memory.active, "superseded": memory.superseded_by is not None,
-        "untrusted": list(memory.untrusted),
-    }  # fmt: skip
-    return {**data, **{name: value for name, value in states.items() if value}}
 
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "page")

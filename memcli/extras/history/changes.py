@@ -115,14 +115,11 @@ def _compare(name: str, was: str, before: Space | None, after: Space | None) -> 
         {**space.extra, "metadata": space.metadata, "policy": policy_to_json(space.policy)} for space in (old, new)
     )
     fields = compare(one, other) if status in ("changed", "renamed") else ()
-    return SpaceChange(name, status, was, fields, tuple(_memories(old, new)))
-
-
-def _memories(before: Space, after: Space) -> list[MemoryChange]:
-    old, new = ({m.id: m for m in space.objects} for space in (before, after))
-    names = [*(name for name in old if name not in new), *new]
-    found = [change for name in names if (change := memory_change(old.get(name), new.get(name)))]
-    return sorted(found, key=lambda c: (STATUSES.index(c.status), c.memory.path, c.memory.id))
+    there, here = ({m.id: m for m in space.objects} for space in (old, new))
+    ids = [*(id_ for id_ in there if id_ not in here), *here]
+    found = [change for id_ in ids if (change := memory_change(there.get(id_), here.get(id_)))]
+    found.sort(key=lambda c: (STATUSES.index(c.status), c.memory.path, c.memory.id))
+    return SpaceChange(name, status, was, fields, tuple(found))
 
 
 _UNTOLD = frozenset(["id", "created_at", "updated_at", "version"])

@@ -75,14 +75,20 @@ class ProviderModel:
         wanted = f"Answer with JSON alone, which fits this JSON Schema:\n{schema}"
         wrong = ""
         for _ in range(2):
-            text = self._answer(prompt, turns, ends)
+            reply = self._reply(prompt, wire.body(self._provider, self._model.model, prompt, turns), ends)
+            if reply.ending == wire.REFUSED:
+                raise ProviderError(f"{self.name} refuses to answer", "try another model")
+            if reply.ending == wire.CUT:
+                raise ProviderError(
+                    f"the answer of {self.name} is longer than {prompt.max_tokens} tokens", "allow more tokens"
+                )
             try:
-                return read(parse_answer(text, prompt.schema))
+                return read(parse_answer(reply.text, prompt.schema))
             except ValueError as error:
                 wrong = " ".join(str(error).split())[:200] or "it is not valid"
-            if text.strip():
+            if reply.text.strip():
                 complaint = f"This answer cannot be used: {wrong}. {wanted}"
-                turns = [turns[0], ("assistant", text.strip()[:_MAX_QUOTED]), ("user", complaint)]
+                turns = [turns[0], ("assistant", reply.text.strip()[:_MAX_QUOTED]), ("user", complaint)]
             else:
                 turns = [("user", f"{prompt.text}\n\n{wanted}")]
         brief = f"the answer of {self.name} is not valid, also when asked again"
@@ -97,17 +103,6 @@ class ProviderModel:
         request: wire.Body = {"model": self._model.model, "input": list(texts), "encoding_format": "float"}
         return self._reply(prompt, request, time.monotonic() + within).vectors
 
-    def _answer(self, prompt: Prompt, turns: Sequence[wire.Turn], ends: float) -> str:
-        """The text of the answer. Raises ProviderError for one that was refused or cut off."""
-        reply = self._reply(prompt, wire.body(self._provider, self._model.model, prompt, turns), ends)
-        if reply.ending == wire.REFUSED:
-            raise ProviderError(f"{self.name} refuses to answer", "try another model")
-        if reply.ending == wire.CUT:
-            raise ProviderError(
-                f"the answer of {self.name} is longer than {prompt.max_tokens} tokens", "allow more tokens"
-            )
-        return reply.text
-
     def _reply(self, prompt: Prompt, request: wire.Body, ends: float) -> wire.Reply:
         """The reply to `request`, which is sent again after a failure that may pass, and without a feature that the server
         does not have. This is the only place that decides so. Raises ProviderError."""
@@ -121,7 +116,12 @@ class ProviderModel:
             if feature and not is_asked_for:
                 request = wire.without(request, feature)
                 continue
-            wait = outcome.after if outcome.after is not None else self._wait(prompt, attempt)
+            wait = outcome.after
+            if wait is None:
+                # Half to one and a half times a wait that doubles; processes that ask different things wait differently long.
+                seed = f"{self._clock()}|{self.name}|{prompt.text}|{attempt}".encode("utf-8", "replace")
+                share = int.from_bytes(blake2b(seed, digest_size=2).digest(), "big") / 65_536
+                wait = _FIRST_WAIT_SECONDS * 2.0 ** (attempt - 1) * (0.5 + share)
             if not outcome.is_temporary or attempt == ATTEMPTS or wait >= ends - time.monotonic():
                 raise ProviderError(outcome.message, outcome.hint, outcome.brief)
             self._sleep(wait)
@@ -157,12 +157,6 @@ class ProviderModel:
             return http.of_response(self._provider, self._model.model, variable, outcome)
         found = wire.read_vectors(outcome.data) if "input" in request else wire.read_reply(self._provider, outcome.data)
         return found or http.of_nothing(self._provider, shown(where), http.GARBLED, seconds)
-
-    def _wait(self, prompt: Prompt, attempt: int) -> float:
-        """Half to one and a half times a wait that doubles; processes that ask different things wait differently long."""
-        seed = f"{self._clock()}|{self.name}|{prompt.text}|{attempt}".encode("utf-8", "replace")
-        share = int.from_bytes(blake2b(seed, digest_size=2).digest(), "big") / 65_536
-        return _FIRST_WAIT_SECONDS * 2.0 ** (attempt - 1) * (0.5 + share)
 
 
 def check(provider: Provider, environ: Mapping[str, str]) -> None:

@@ -93,7 +93,21 @@ def open_tracer(environ: Mapping[str, str], make: Callable[[], SpanExporter] | N
 
     with _lock:
         if os.getpid() not in _providers:
-            _providers[os.getpid()] = _open(environ, make or make_exporter)
+            # Without a handler, failures go to standard error.
+            logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
+            # The variables of OpenTelemetry that memcli sets: MEMCLI_OTEL_* for OTEL_*, a short time limit, and a name.
+            own = {f"OTEL_{name.removeprefix(_OWN)}": value for name, value in environ.items() if name.startswith(_OWN)}
+            if not any(own.get(name) or environ.get(name) for name in _TIMEOUTS):
+                own[_TIMEOUTS[0]] = _DEFAULT_TIMEOUT
+            given = {**environ, **own}
+            if not given.get("OTEL_SERVICE_NAME") and "service.name=" not in given.get("OTEL_RESOURCE_ATTRIBUTES", ""):
+                own["OTEL_SERVICE_NAME"] = "memcli"
+            with _overlaid(own):
+                sender = Sender((make or make_exporter)())
+                provider = TracerProvider(resource=Resource.create(), shutdown_on_exit=False)
+            provider.add_span_processor(sender)
+            atexit.register(flush)
+            _providers[os.getpid()] = provider, sender
         return _providers[os.getpid()][0].get_tracer("memcli", __version__)
 
 
@@ -101,23 +115,6 @@ def flush(seconds: float = FLUSH_SECONDS) -> None:
     """Waits for what is still to be sent, but no longer than this."""
     if os.getpid() in _providers:
         _providers[os.getpid()][1].flush(seconds)
-
-
-def _open(environ: Mapping[str, str], make: Callable[[], SpanExporter]) -> tuple[TracerProvider, Sender]:
-    logging.getLogger("opentelemetry").addHandler(logging.NullHandler())  # without it, failures go to standard error
-    # The variables of OpenTelemetry that memcli sets: MEMCLI_OTEL_* for OTEL_*, a short time limit, and a name.
-    own = {f"OTEL_{name.removeprefix(_OWN)}": value for name, value in environ.items() if name.startswith(_OWN)}
-    if not any(own.get(name) or environ.get(name) for name in _TIMEOUTS):
-        own[_TIMEOUTS[0]] = _DEFAULT_TIMEOUT
-    given = {**environ, **own}
-    if not given.get("OTEL_SERVICE_NAME") and "service.name=" not in given.get("OTEL_RESOURCE_ATTRIBUTES", ""):
-        own["OTEL_SERVICE_NAME"] = "memcli"
-    with _overlaid(own):
-        sender = Sender(make())
-        provider = TracerProvider(resource=Resource.create(), shutdown_on_exit=False)
-    provider.add_span_processor(sender)
-    atexit.register(flush)
-    return provider, sender
 
 
 @contextmanager

@@ -371,12 +371,7 @@ class Rows(ScrollView, can_focus=True):
             name_style += self.get_component_rich_style("rows--heading", partial=True)
         if not is_cursor:
             note_style += self.get_component_rich_style("rows--note", partial=True)
-        left, name, note = self._cells(row, width)
-        parts = ((left, base), (name, name_style), (note, note_style))
-        return Strip([Segment(text, style) for text, style in parts if text], width)
-
-    def _cells(self, row: ViewRow, width: int) -> tuple[str, str, str]:
-        """The marks and the indent, the name padded or cut, and the note; together `width` columns."""
+        # The marks and the indent, the name padded or cut, and the note; together `width` columns.
         sign = "" if row.lead else "  " if row.is_open is None else "▾ " if row.is_open else "▸ "
         mark = self._marks(row.memory) if row.memory else ""
         left = f"{mark:<{self._margin}}{row.lead}{' ' * min(_MOST_INDENT, _INDENT * row.depth)}{sign}"
@@ -386,7 +381,9 @@ class Rows(ScrollView, can_focus=True):
         name = clean_line(row.name) or "?"
         if room < min(_LEAST_NAME, cell_len(name)):
             room, note = width - cell_len(left), ""
-        return left, fit(name, max(0, room), keep_end=bool(row.lead)), note
+        name = fit(name, max(0, room), keep_end=bool(row.lead))
+        parts = ((left, base), (name, name_style), (note, note_style))
+        return Strip([Segment(text, style) for text, style in parts if text], width)
 
 
 def fit(text: str, width: int, keep_end: bool = False) -> str:

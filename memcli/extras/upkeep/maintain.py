@@ -27,7 +27,6 @@ from memcli.extras.upkeep.step import (
     Ledger,
     MemoryPair,
     Pending,
-    UpkeepStep,
     ledger_from_json,
     ledger_to_json,
     use_key,
@@ -350,9 +349,26 @@ def _propose(workspace: Workspace, name: str) -> None:
     steps = [step for one in preview(workspace, TASKS, [name]) for step in one.plan.steps]
     wanted = {memory.id for step in steps if step.task != USAGE_NAME for memory in step.memories}
     waiting = next((m for m in load_space(workspace.inbox, name).objects if m.id == _ID), None)
-    if wanted - (_ids(waiting) if waiting else set()):
-        proposed = _plan(steps, name, workspace.clock())
-        workspace.inbox.update(name, lambda _: Change((proposed,), now=proposed.updated_at))
+    if not wanted - (_ids(waiting) if waiting else set()):
+        return
+    changing = [step for step in steps if step.memories]
+    ids = sorted({memory.id for step in changing for memory in step.memories})
+    told = [(task, list(found)) for task, found in groupby(changing, key=lambda step: step.task)]
+    counts = ", ".join(f"{task} {len(found)}" for task, found in told)
+    many = "1 memory" if len(ids) == 1 else f"{len(ids)} memories"
+    micro = f"Upkeep would change {many} of space {name}: {counts}."
+    lines = []
+    for task, found in told:
+        lines += [f"- {task} {step.path}: {step.reason}" for step in found[:_MOST_LISTED]]
+        if len(found) > _MOST_LISTED:
+            lines.append(f"- {task}: {len(found) - _MOST_LISTED} more")
+    raw, now = "\n".join([micro, "", *lines]), workspace.clock()
+    memory = Memory(
+        id=_ID, path=_PATH, kind="custom", raw=raw, summary_micro=micro, summary_short=micro,
+        metadata={"hash": text_hash(raw, b""), "space": name}, created_at=now, updated_at=now,
+    )  # fmt: skip
+    proposed = with_note(memory, {PLAN: ids})
+    workspace.inbox.update(name, lambda _: Change((proposed,), now=now))
 
 
 def carry_out(workspace: Workspace, plan: Memory) -> list[Outcome]:
@@ -369,26 +385,6 @@ def turn_down(workspace: Workspace, plan: Memory) -> None:
     with workspace.upkeep.turn(workspace.clock()):
         digests = {m.id: memory_digest(m) for m in load_space(workspace.store, name).objects if m.id in ids}
         _save(workspace, _load(workspace).with_done(name, digests))
-
-
-def _plan(steps: Sequence[UpkeepStep], space: str, now: str) -> Memory:
-    changing = [step for step in steps if step.memories]
-    ids = sorted({memory.id for step in changing for memory in step.memories})
-    told = [(task, list(found)) for task, found in groupby(changing, key=lambda step: step.task)]
-    counts = ", ".join(f"{task} {len(found)}" for task, found in told)
-    many = "1 memory" if len(ids) == 1 else f"{len(ids)} memories"
-    micro = f"Upkeep would change {many} of space {space}: {counts}."
-    lines = []
-    for task, found in told:
-        lines += [f"- {task} {step.path}: {step.reason}" for step in found[:_MOST_LISTED]]
-        if len(found) > _MOST_LISTED:
-            lines.append(f"- {task}: {len(found) - _MOST_LISTED} more")
-    raw = "\n".join([micro, "", *lines])
-    memory = Memory(
-        id=_ID, path=_PATH, kind="custom", raw=raw, summary_micro=micro, summary_short=micro,
-        metadata={"hash": text_hash(raw, b""), "space": space}, created_at=now, updated_at=now,
-    )  # fmt: skip
-    return with_note(memory, {PLAN: ids})
 
 
 def _ids(plan: Memory) -> set[str]:

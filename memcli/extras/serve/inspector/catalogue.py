@@ -160,23 +160,20 @@ async def _found(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[
     """What the search found, or a page of the memories, the newest if nothing is asked for."""
     if wanted.is_search:
         return await _searched(backend, caller, wanted)
+    options: dict[str, Any]
     if wanted.is_narrowed:
-        return await _listed(backend, caller, wanted)
+        home = pages.chosen(caller, wanted.space)
+        options = {
+            "space": home, "path": wanted.under, "kind": _some(wanted.kind), "tag": _some(wanted.tag),
+            "all": wanted.state == ALL, "limit": PAGE + 1, "offset": (wanted.page - 1) * PAGE,
+        }  # fmt: skip
+        found = await backend.call("list", options, caller) or []
+        items = [_row(one, home) for one in found[:PAGE]]
+        return {"listing": "list", "items": items, "has_more": len(found) > PAGE, "home": home}
     options = {"under": "", "limit": _FOUND, "no_global": True, "no_usage": True, **_in(caller, "")}
     newest = (await backend.call("recall", options, caller))["sections"]
     home = pages.chosen(caller, "")
     return {"listing": "newest", "items": [_row(one, home) for one in newest], "has_more": False, "home": home}
-
-
-async def _listed(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[str, Any]:
-    home = pages.chosen(caller, wanted.space)
-    options = {
-        "space": home, "path": wanted.under, "kind": _some(wanted.kind), "tag": _some(wanted.tag),
-        "all": wanted.state == ALL, "limit": PAGE + 1, "offset": (wanted.page - 1) * PAGE,
-    }  # fmt: skip
-    found = await backend.call("list", options, caller) or []
-    items = [_row(one, home) for one in found[:PAGE]]
-    return {"listing": "list", "items": items, "has_more": len(found) > PAGE, "home": home}
 
 
 async def _searched(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[str, Any]:
