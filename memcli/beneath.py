@@ -17,12 +17,9 @@ from memcli.settings import FOLDER
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from typing import Any
 
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-_HAS_DESCRIPTORS = os.name != "nt"
 _STORE = f"{os.sep}{FOLDER}{os.sep}"
 _PRIVATE = f"{os.sep}.git{os.sep}memcli{os.sep}"
 
@@ -32,23 +29,23 @@ def at(path: str, root: str = "") -> Iterator[tuple[str, int | None]]:
     """The name for `path` and the open folder that it is in, as functions of `os` take them: `dir_fd`.
 
     Without a `root` that is the store, or its private state in the folder of git, that the path lies in; where it lies in
-    none, or the system opens nothing by descriptor, the name is the path. Raises OSError, NotADirectoryError for a link.
+    none, the name is the path. Raises OSError, NotADirectoryError for a link.
     """
     top = root.rstrip(os.sep)
     for mark in () if root else (_PRIVATE, _STORE):
         if (found := f"{os.sep}{path}".rfind(mark)) >= 0:
             top = path[: found + len(mark) - 2]
             break
-    if not (root or top) or not _HAS_DESCRIPTORS:
+    if not (root or top):
         yield path, None
         return
     *parts, name = [*filter(None, path[len(top) :].split(os.sep))] or [os.curdir]
     if not f"{path}{os.sep}".startswith(top + os.sep) or os.pardir in (*parts, name):
         raise NotADirectoryError(errno.ENOTDIR, "the path leads out of the folder", path)
-    folder = os.open(top or os.sep, _FOLDER if root else _FOLDER | _NOFOLLOW)
+    folder = os.open(top or os.sep, _FOLDER if root else _FOLDER | os.O_NOFOLLOW)
     for part in parts:
         try:
-            inner = os.open(part, _FOLDER | _NOFOLLOW, dir_fd=folder)
+            inner = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
         finally:
             with suppress(OSError):
                 os.close(folder)
@@ -67,15 +64,12 @@ def at(path: str, root: str = "") -> Iterator[tuple[str, int | None]]:
 def open_file(path: str, flags: int, mode: int = 0o600, root: str = "") -> int:
     """Opens the file at `path`, or the folder, which is no link either. Raises OSError."""
     with at(path, root) as (name, folder):
-        return os.open(name, flags | os.O_CLOEXEC | _NOFOLLOW, mode, dir_fd=folder)
+        return os.open(name, flags | os.O_CLOEXEC | os.O_NOFOLLOW, mode, dir_fd=folder)
 
 
 @contextmanager
-def opened_folder(path: str, root: str = "") -> Iterator[Any]:
+def opened_folder(path: str, root: str = "") -> Iterator[int]:
     """The folder at `path`, as `os.scandir` takes it. Raises OSError."""
-    if not _HAS_DESCRIPTORS:
-        yield path
-        return
     folder = open_file(path, os.O_RDONLY | os.O_DIRECTORY, root=root)
     try:
         yield folder

@@ -23,8 +23,7 @@ from memcli.record import Record, replace
 
 MAX_BYTES = 1 << 20
 _BINARY_REACH = 8192
-# O_NONBLOCK so that opening a FIFO returns at once; the flags that Windows lacks are 0 there.
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # O_NONBLOCK so that opening a FIFO returns at once
 _REASONS = {
     errno.ENOENT: "vanished", errno.ENOTDIR: "vanished", errno.ELOOP: "link", errno.ENXIO: "special",
     errno.ENODEV: "special",
@@ -136,7 +135,6 @@ def _exited() -> ProviderError:
 _BLOCK = 1 << 17
 _TIMEOUT = 120.0
 _MAX_COMPLAINT = 4096
-_ENDINGS = (".exe", "") if os.name == "nt" else ("",)
 
 _SAFE: Sequence[str] = (
     "--no-pager", "--no-replace-objects",
@@ -383,10 +381,10 @@ def _find_program(name: str, directory: str, path: str) -> str | None:
         tree = os.path.dirname(tree) if tree != os.path.dirname(tree) else ""
     inside = os.path.join(os.path.realpath(tree), "") if tree else os.devnull
     for folder in filter(os.path.isabs, path.split(os.pathsep)):
-        for file in (os.path.join(folder, f"{name}{end}") for end in _ENDINGS):
-            is_program = os.path.isfile(file) and os.access(file, os.X_OK)
-            if is_program and not any(part.startswith(inside) for part in (os.path.realpath(file), file)):
-                return file
+        file = os.path.join(folder, name)
+        is_program = os.path.isfile(file) and os.access(file, os.X_OK)
+        if is_program and not any(part.startswith(inside) for part in (os.path.realpath(file), file)):
+            return file
     return None
 
 

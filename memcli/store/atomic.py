@@ -13,7 +13,6 @@ import errno
 import os
 import stat
 import sys
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
@@ -27,13 +26,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.codec.window import Piece
 
-_NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # a pipe in the place of a file must not make anybody wait
 _MAX_JSON = 256 << 20
 
 
 def open_own(path: str, flags: int, mode: int = 0o600, root: str = "") -> int:
     """The file at `path`, opened. Raises OSError for a link, and for what is not a regular file. `root`: see `beneath.at`."""
-    fd = open_file(path, flags | _NONBLOCK, mode, root)
+    # Without O_NONBLOCK a pipe in the place of a file would make anybody wait.
+    fd = open_file(path, flags | os.O_NONBLOCK, mode, root)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise OSError(errno.EINVAL, "it is not a regular file")
@@ -91,12 +90,7 @@ def has_any(blocks: Iterable[bytes], wanted: Collection[bytes]) -> bool:
     return is_found
 
 
-def _seek_and_read(fd: int, length: int, offset: int) -> bytes:  # pragma: no cover - Windows
-    os.lseek(fd, offset, os.SEEK_SET)
-    return os.read(fd, length)
-
-
-read_at: Callable[[int, int, int], bytes] = getattr(os, "pread", _seek_and_read)
+read_at = os.pread
 """Up to so many bytes of an open file from an offset on: (file, length, offset). Raises OSError."""
 
 
@@ -112,8 +106,6 @@ def read_json(path: str) -> object:
 
 TEMP_MARK = ".tmp-"
 _SMALL_BYTES = 1 << 18
-_REPLACE_ATTEMPTS = 25
-_REPLACE_PAUSE_SECONDS = 0.1
 
 
 def write_file(
@@ -141,12 +133,14 @@ def write_file(
     try:
         if os.path.islink(path):
             raise OSError(errno.ELOOP, "it is a symbolic link")
-        if temporary and _is_same_device(temporary, folder):
-            temp = os.path.join(temporary, f".{os.path.basename(folder)}%{name}{mark}")
+        if temporary:
+            _make_folder(temporary, 0o700, FOLDER)
+            if os.stat(temporary).st_dev == os.stat(folder).st_dev:  # else nothing can be renamed from there
+                temp = os.path.join(temporary, f".{os.path.basename(folder)}%{name}{mark}")
         status = _write_temp(temp, [data] if isinstance(data, bytes) else data, mode, changed_ns, root)
         if before_rename is not None:
             before_rename(status)
-        _replace(temp, path, root)
+        beneath.replace(temp, path, root)
     except BaseException as error:
         remove_quietly(temp, root)
         if not isinstance(error, OSError):
@@ -161,12 +155,6 @@ def write_file(
             f"{path} was written, but may not survive a power failure: {error.strerror}", "run the command again"
         ) from None
     return status
-
-
-def _is_same_device(temporary: str, folder: str) -> bool:
-    """Whether a file in `temporary`, which is made if it is not there, can be renamed into `folder`. Raises OSError."""
-    _make_folder(temporary, 0o700, FOLDER)
-    return os.stat(temporary).st_dev == os.stat(folder).st_dev
 
 
 def place_file(path: str, data: bytes) -> int:
@@ -328,8 +316,6 @@ def remove_file(path: str, root: str = "") -> None:
 
 def sync_folder(path: str) -> None:
     """Makes the names in the folder at `path` durable. Raises OSError."""
-    if os.name == "nt":  # pragma: no cover
-        return
     fd = os.open(path or ".", os.O_RDONLY | os.O_CLOEXEC)
     try:
         _sync(fd)
@@ -385,18 +371,6 @@ def _sync(fd: int) -> None:
             fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
             return
     os.fsync(fd)
-
-
-def _replace(temp: str, path: str, root: str) -> None:
-    # On Windows a reader or a virus scanner that has the target open makes the rename fail for a moment.
-    for attempt in range(_REPLACE_ATTEMPTS):
-        try:
-            beneath.replace(temp, path, root)
-            return
-        except PermissionError:
-            if os.name != "nt" or attempt == _REPLACE_ATTEMPTS - 1:
-                raise
-            time.sleep(_REPLACE_PAUSE_SECONDS)
 
 
 def _hint(error: OSError) -> str:

@@ -29,9 +29,7 @@ if TYPE_CHECKING:  # what only a write needs is imported there
     from memcli.store.journal import Journal, Mail
     from memcli.store.pending import Bookkeeping
 
-_REPLACES_OPEN_FILES = os.name != "nt"
 _MOST_MOVES = 1 << 16  # bytes of notes that an index has not come to read
-_HAS_JOURNAL = os.name != "nt"  # Windows renames no file that somebody has open, as the one who waits has
 
 
 class FileStore:
@@ -102,7 +100,7 @@ class FileStore:
             return mail.answered()
 
         try:
-            with self._locked(space, answered if _HAS_JOURNAL else None) as held:
+            with self._locked(space, answered) as held:
                 if held is not None and (mail is None or (not mail.answered() and mail.take_back())):
                     return self._commit(space, held, request=request)
                 if held is not None and mail is not None and not mail.answered():
@@ -230,11 +228,7 @@ class FileStore:
         is_known = snapshot.fingerprint == canonical and snapshot.form().version >= VERSION
         if not is_known and not snapshot.is_canonical():
             return SpliceShelf(encode_space(snapshot.load()), where)
-        if _REPLACES_OPEN_FILES:
-            return SpliceShelf(snapshot.window(), where)
-        data = snapshot.read()
-        snapshot.close()
-        return SpliceShelf(data, where)
+        return SpliceShelf(snapshot.window(), where)
 
     def _journal(self, space: str) -> Journal:
         from memcli.store.journal import Journal

@@ -89,11 +89,14 @@ def fold(root: str, private: str) -> bool:
     bases = os.path.join(local, WAITING)
     if not any(_tops(root, private)) and not os.path.isdir(bases):
         return False
+    import filecmp
+
     with suppress(LockedError), locked(os.path.join(local, _LOCK), "what waits to be folded", _WAIT_SECONDS):
         for base, name in _files(bases, ""):
             if not os.path.lexists(os.path.join(local, name)):
-                if _is_same(base, os.path.join(private, name)):
-                    remove_quietly(os.path.join(private, name))
+                with suppress(OSError):
+                    if filecmp.cmp(base, os.path.join(private, name), shallow=False):
+                        remove_quietly(os.path.join(private, name))
                 remove_quietly(base)
         tops = list(_tops(root, private))
         for top, inside in tops:
@@ -205,7 +208,14 @@ def _joined(name: str, base: bytes, ours: bytes, theirs: bytes) -> bytes:
     folder = os.path.dirname(name)
     with suppress(MemcliError):
         if folder == "audit":
-            return _chained(ours, base, theirs)
+            from memcli.codec.audit import Link, bare, entries, link_of, seal
+
+            # The acts that they have beyond the base are bound to the chain of ours.
+            link = link_of(ours, is_whole=True) or Link()
+            for entry in list(entries(theirs))[len(list(entries(base))) :]:
+                ours += seal(bare(entry), link) + b"\n"
+                link = link_of(ours, is_whole=True) or link
+            return ours
         if os.path.basename(folder) == "spaces":
             from memcli.codec.merge import merge
             from memcli.codec.space import decode_space, encode_space, new_space
@@ -217,19 +227,6 @@ def _joined(name: str, base: bytes, ours: bytes, theirs: bytes) -> bytes:
         return theirs
     new = theirs.removeprefix(base)
     return ours if ours.endswith(new) else ours + new
-
-
-def _chained(ours: bytes, base: bytes, theirs: bytes) -> bytes:
-    """The audit log `ours` with the acts that `theirs` has beyond `base`, bound to its chain."""
-    from memcli.codec.audit import Link, bare, entries, link_of, seal
-
-    known = len(list(entries(base)))
-    link = link_of(ours, is_whole=True) or Link()
-    for entry in list(entries(theirs))[known:]:
-        line = seal(bare(entry), link)
-        ours += line + b"\n"
-        link = link_of(ours, is_whole=True) or link
-    return ours
 
 
 def _move(path: str, target: str) -> None:
@@ -257,11 +254,3 @@ def _contents(path: str) -> bytes:
         with suppress(OSError):
             return "\n".join(contents(path)).encode()
     return read_stored(path) or b""
-
-
-def _is_same(path: str, other: str) -> bool:
-    import filecmp
-
-    with suppress(OSError):
-        return filecmp.cmp(path, other, shallow=False)
-    return False

@@ -134,7 +134,13 @@ class Journal(Record):
             if name.endswith(TEMP_MARK):
                 remove_quietly(os.path.join(self._folder, name))
         if _FOLD in names:
-            self._settle(fingerprint)
+            # A crash came between the write and its answers: they are given now. Else the promise is void.
+            fold = os.path.join(self._folder, _FOLD)
+            with suppress(OSError, MemcliError):
+                record = decode_object(read_regular(fold, _MAX_BYTES) or b"", "the fold")
+                if fingerprint and record.get("fingerprint") == fingerprint:
+                    self.answer(record["answers"])
+            remove_quietly(fold)
         found = [self._take_one(name) for name in names if name.endswith((_REQUEST, _TAKEN))]
         return [waiting for waiting in found if waiting is not None]
 
@@ -153,15 +159,6 @@ class Journal(Record):
             remove_quietly(path)
         if answers:
             remove_quietly(os.path.join(self._folder, _FOLD))
-
-    def _settle(self, fingerprint: str) -> None:
-        """After a crash between the write and its answers: they are given now. Else the promise is void."""
-        path = os.path.join(self._folder, _FOLD)
-        with suppress(OSError, MemcliError):
-            record = decode_object(read_regular(path, _MAX_BYTES) or b"", "the fold")
-            if fingerprint and record.get("fingerprint") == fingerprint:
-                self.answer(record["answers"])
-        remove_quietly(path)
 
     def _take_one(self, name: str) -> tuple[str, Json] | None:
         stem = name.removesuffix(_REQUEST).removesuffix(_TAKEN)

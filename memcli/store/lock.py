@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -16,22 +17,7 @@ WAIT_SECONDS = 10.0
 _LOOK_SECONDS = 0.05  # how often is looked for what no lock tells
 _LONGEST_SECONDS = 3600.0  # what every system takes as a time-out
 _NOTE_BYTES = 128
-_FAR = (1 << 31) - 2
 _TAKEN = (errno.EAGAIN, errno.EACCES, errno.EINTR, errno.EDEADLK)
-
-if os.name == "nt":  # pragma: no cover
-    import msvcrt
-
-    def _try_lock(fd: int) -> None:
-        # A lock of Windows keeps others from reading what it covers: so it covers a byte that no file reaches.
-        os.lseek(fd, _FAR, os.SEEK_SET)
-        msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-
-else:
-    import fcntl
-
-    def _try_lock(fd: int) -> None:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 class _Turn:
@@ -45,9 +31,8 @@ class _Turn:
         from threading import Event, Thread
 
         self._came = Event()
-        self._is_refused = os.name == "nt"  # there is no such queue on Windows
-        if not self._is_refused:
-            Thread(target=self._queue, args=(os.dup(fd),), daemon=True).start()
+        self._is_refused = False
+        Thread(target=self._queue, args=(os.dup(fd),), daemon=True).start()
 
     def wait(self, seconds: float) -> None:
         """Waits at most so many seconds for the turn; where it does not come by itself, until it is worth a try."""
@@ -123,8 +108,7 @@ def share(path: str) -> int:
     this process, ends that. Waits for whoever holds it alone. Raises StoreError."""
     try:
         fd = open_own(path, os.O_RDWR | os.O_CREAT)
-        if os.name != "nt":
-            fcntl.flock(fd, fcntl.LOCK_SH)
+        fcntl.flock(fd, fcntl.LOCK_SH)
     except OSError as error:
         raise StoreError(f"cannot lock {path}: {error.strerror}", "check its permissions") from None
     return fd
@@ -135,7 +119,7 @@ def _acquire(fd: int, what: str, wait: float, unless: Callable[[], bool] | None,
     turn: _Turn | None = None
     while True:
         try:
-            _try_lock(fd)
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
         except OSError as error:
             if error.errno not in _TAKEN:

@@ -146,20 +146,17 @@ class Bookkeeping:
                     f"remove the line spaces/{space}.json from {self._layout.ignore}"
                 )
         if erased:
-            self._erase_noted(space)
+            try:
+                if noted := _erased(self._layout, space):
+                    self._erase(space, noted)
+                    remove_file(self._path(space, _ERASING))
+            except StoreError as error:
+                raise StoreError(
+                    f"it was removed from space {space!r}, but traces of it are left: {error.message}",
+                    "`memcli check store --repair` erases them",
+                ) from None
         if run:
             self._warn(trash_note(going, grace))
-
-    def _erase_noted(self, space: str) -> None:
-        try:
-            if hashes := _erased(self._layout, space):
-                self._erase(space, hashes)
-                remove_file(self._path(space, _ERASING))
-        except StoreError as error:
-            raise StoreError(
-                f"it was removed from space {space!r}, but traces of it are left: {error.message}",
-                "`memcli check store --repair` erases them",
-            ) from None
 
     def _append(self, space: str, entries: Sequence[dict[str, Json]]) -> None:
         path = self._path(space, _ACTS)
@@ -261,8 +258,6 @@ def remove_leftovers(layout: Layout) -> None:
 
 
 def _is_alive(owner: str) -> bool:
-    if os.name == "nt":  # pragma: no cover - there the signal 0 is no question
-        return bool(owner)
     try:
         os.kill(int(owner), 0)
     except PermissionError:

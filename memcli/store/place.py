@@ -107,7 +107,7 @@ class PrivatePlace:
                 write_file(os.path.join(folder, ".gitignore"), b"*\n", 0o600, alone=True)
             if store:
                 aside += self._put_aside_tracked(anew=True)
-            _write_seal(self._local, store)
+            write_sealed(os.path.join(self._local, _SEAL), _FORMAT, "store", store or os.urandom(16).hex())
             return aside
 
     def _claim_private(self, folder: str) -> list[str]:
@@ -128,7 +128,7 @@ class PrivatePlace:
             for name in names:
                 if name != _QUARANTINE:
                     move_file(os.path.join(folder, name), os.path.join(folder, _QUARANTINE))
-            _write_seal(folder, store)
+            write_sealed(os.path.join(folder, _SEAL), _FORMAT, "store", store or os.urandom(16).hex())
             return names
 
     def _filled(self) -> list[str]:
@@ -225,17 +225,9 @@ def _read_seal(folder: str) -> tuple[str, bool]:
     return (store, is_here) if isinstance(store, str) else ("", False)
 
 
-def _write_seal(folder: str, store: str) -> None:
-    """Seals the folder of the store of this id, which gets a new one where it has none. Raises StoreError."""
-    write_sealed(os.path.join(folder, _SEAL), _FORMAT, "store", store or os.urandom(16).hex())
-
-
 @contextmanager
 def _alone(root: str) -> Iterator[None]:
     """Keeps other processes from doing the same: by a lock on the folder itself, for in it nothing can be believed yet."""
-    if os.name == "nt":  # pragma: no cover - a folder cannot be locked there
-        yield
-        return
     import fcntl
 
     fd = os.open(root, os.O_RDONLY | os.O_CLOEXEC)
@@ -249,8 +241,6 @@ def _alone(root: str) -> Iterator[None]:
 
 def _tighten(folder: str) -> None:
     """Takes the rights of others off the folder and all in it."""
-    if os.name == "nt":  # pragma: no cover - there are no such rights
-        return
     with beneath.opened_folder(folder) as top:
         os.fchmod(top, 0o700)
         for _, folders, files, base in os.fwalk(dir_fd=top):

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from memcli.codec.window import ByteWindow
 
 
-_BINARY = getattr(os, "O_BINARY", 0)
 _UNREAD: list[Span] = []
 _FRAME_BYTES = 1 << 15
 _BETWEEN = len(b"," + INDENT)
@@ -177,7 +176,7 @@ class FileSnapshot(ByteSnapshot):
         self._path = path
         self._fd: int | None = None
         try:
-            self._fd = open_own(path, os.O_RDONLY | _BINARY)
+            self._fd = open_own(path, os.O_RDONLY)
         except FileNotFoundError:
             pass
         except OSError as error:

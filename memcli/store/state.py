@@ -293,9 +293,16 @@ class State:
 
     def _put_aside(self, path: str) -> None:
         """Moves a damaged file into the quarantine, unless another process was first."""
+        import sqlite3
+
         with locked(f"{path}.lock", "the local state"):
-            if not _is_damaged(path):
-                return
+            try:
+                with closing(_open(path, WAIT_SECONDS)) as connection:
+                    if connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok":
+                        return
+            except sqlite3.DatabaseError as error:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                    return
             aside = move_file(path, self.layout.private("quarantine"))
             remove_quietly(f"{path}-journal")
         self.note(lambda connection: set_value(connection, LOST, UNKNOWN))
@@ -362,16 +369,6 @@ def _open(path: str, wait: float) -> sqlite3.Connection:
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("PRAGMA temp_store = MEMORY")
     return connection
-
-
-def _is_damaged(path: str) -> bool:
-    import sqlite3
-
-    try:
-        with closing(_open(path, WAIT_SECONDS)) as connection:
-            return bool(connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok")
-    except sqlite3.DatabaseError as error:
-        return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _unusable(error: OSError) -> StoreError:

@@ -68,7 +68,8 @@ class FileTrust:
                 with suppress(
                     OSError, ValueError, AttributeError
                 ):  # a list that cannot be read passes for an empty one
-                    ids = json.loads(read_regular(self._list(space), _MAX_UNREVIEWED) or b"{}").get("ids", [])
+                    path = self._layout.private(os.path.join("unreviewed", f"{space}.json"))
+                    ids = json.loads(read_regular(path, _MAX_UNREVIEWED) or b"{}").get("ids", [])
             self._ids[space] = frozenset(name for name in ids if isinstance(name, str))
         return self._ids[space]
 
@@ -101,7 +102,7 @@ class FileTrust:
         with self._locked():
             self._forget()
             ids = change(self.waiting(space))
-            path = self._list(space)
+            path = self._layout.private(os.path.join("unreviewed", f"{space}.json"))
             if ids:  # before the seal names the space: a list that is missing passes for an empty one
                 make_folder(os.path.dirname(path))
                 write_file(path, encode({"ids": sorted(ids)}) + b"\n", 0o600, alone=True)
@@ -130,9 +131,6 @@ class FileTrust:
     def _forget(self) -> None:
         self._spaces = _UNREAD
         self._ids = {}
-
-    def _list(self, space: str) -> str:
-        return self._layout.private(os.path.join("unreviewed", f"{space}.json"))
 
 
 VARIABLE = "MEMCLI_REDACTION_KEY"

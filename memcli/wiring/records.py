@@ -108,7 +108,7 @@ class LocalRecords:
 def _user(environ: Mapping[str, str]) -> str:
     """Who is at work: `MEMCLI_USER`, or the name that this person logged in with, or else the number."""
     named = next((environ[name] for name in ("MEMCLI_USER", "LOGNAME", "USER", "USERNAME") if environ.get(name)), "")
-    if not named and os.name != "nt":
+    if not named:
         import pwd
 
         with suppress(KeyError):  # a user that the system has no name for, as in many a container

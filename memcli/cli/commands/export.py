@@ -141,7 +141,7 @@ def _signer(file: str | None) -> Any:
     if file is None:
         return None
     signer = extra("transfer.signature").open_key(read_file(file, _MAX_KEY), file)
-    if os.name != "nt" and (facts := os.stat(file)).st_uid == os.geteuid() and facts.st_mode & 0o077:  # as ssh does
+    if (facts := os.stat(file)).st_uid == os.geteuid() and facts.st_mode & 0o077:  # as ssh does
         raise UsageError(
             f"others may read the private key {file}: its mode is {facts.st_mode & 0o777:04o}",
             f"run `chmod 600 {file}`",

@@ -13,7 +13,6 @@ import errno
 import logging
 import signal
 import socket
-import sys
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
@@ -52,8 +51,7 @@ def listen(port: int) -> socket.socket:
     """A socket on the loopback; 0 is any free port. Raises UsageError, StoreError."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        if sys.platform != "win32":
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((HOST, port))
         listening.listen(_BACKLOG)
     except OSError as error:

@@ -159,7 +159,7 @@ def _own_file(path: str) -> bytes | None:
     """The bytes of a file that only its user can read; None if it is not there. Raises StoreError."""
     try:
         data = read_regular(path, _MAX_BYTES)
-        if data is not None and os.name != "nt" and (found := os.stat(path, follow_symlinks=False)):
+        if data is not None and (found := os.stat(path, follow_symlinks=False)):
             if found.st_uid != os.getuid():
                 raise StoreError(f"{path} belongs to another user", "delete it")
             if stat.S_IMODE(found.st_mode) & 0o077:
