@@ -340,8 +340,12 @@ def find_hooks(start: str) -> Hooks:
     bare, git_dir = here.run("rev-parse", "--is-bare-repository", "--absolute-git-dir").split("\n")[:2]
     root = git_dir if bare == "true" else here.run("rev-parse", "--show-toplevel").removesuffix("\n")
     shared = common_dir(git_dir)
-    configured = _configured(here)
-    folder = os.path.join(shared, "hooks") if configured is None else os.path.join(root, configured)
+    folder = os.path.join(shared, "hooks")
+    with suppress(ProviderError):  # git fails when there is no such key
+        parts = here.run("config", "--show-scope", "-z", "--type=path", "--get-all", "core.hooksPath").split("\0")
+        for scope, configured in zip(parts[::2], parts[1::2], strict=False):
+            if scope != "command":  # by which memcli itself keeps git from running hooks
+                folder = os.path.join(root, configured)  # the last one counts
     real = os.path.realpath(folder)
     base = next((base for base in map(os.path.realpath, (shared, root)) if _is_inside(real, base)), None)
     if base is None:
@@ -355,16 +359,6 @@ def find_hooks(start: str) -> Hooks:
             here.run("check-ignore", "-q", "--", os.path.join(os.path.realpath(folder), "post-commit"))
             is_seen = False
     return Hooks(os.path.normpath(folder), is_seen, real, base)
-
-
-def _configured(repository: Repository) -> str | None:
-    """The value of core.hooksPath, without the one that memcli itself gives git on the command line; None where it is unset."""
-    try:
-        parts = repository.run("config", "--show-scope", "-z", "--type=path", "--get-all", "core.hooksPath").split("\0")
-    except ProviderError:  # git fails when there is no such key
-        return None
-    values = [value for scope, value in zip(parts[::2], parts[1::2], strict=False) if scope != "command"]
-    return values[-1] if values else None
 
 
 def _is_inside(path: str, folder: str) -> bool:

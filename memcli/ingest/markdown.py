@@ -344,7 +344,8 @@ class OutlinePart(NamedTuple):
 def parts(text: str, headings: Callable[[Sequence[str]], Iterator[Heading]] = headings) -> Iterator[OutlinePart]:
     """The sections in order; the lines before the first heading come first, under none."""
     lines = text.split("\n")
-    head = frame_lines(text)
+    frame = _FRAME.match(text)  # whether it is understood or not
+    head = text.count("\n", 0, frame.end()) if frame else 0
     above: list[tuple[int, str]] = []
     names: tuple[str, ...] = ()
     start, height = 1, 0
@@ -377,12 +378,6 @@ def split_front_matter(text: str) -> tuple[dict[str, Value] | None, str]:
         return {}, text
     fields = _fields(match[1])
     return (None, text) if fields is None else (fields, text[match.end() :].lstrip("\n"))
-
-
-def frame_lines(text: str) -> int:
-    """How many lines at the head of `text` are front matter, whether they are understood or not."""
-    match = _FRAME.match(text)
-    return text.count("\n", 0, match.end()) if match else 0
 
 
 def front_texts(value: Value) -> list[str]:

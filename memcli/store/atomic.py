@@ -268,21 +268,16 @@ def _open_to_append(path: str) -> int:
     return open_own(path, flags)
 
 
-def make_folder(path: str, mode: int = 0o700, root: str = "") -> None:
-    """Makes the folder at `path`, and those above it, but for the root of a store: one that was removed must not come back
-    because of who is still at work on it. Raises StoreError, also when something else is there. `root`: see `write_file`."""
+def make_folder(path: str, mode: int = 0o700, root: str = "", *, is_root: bool = False) -> None:
+    """Makes the folder at `path`, and those above it. Unless it `is_root` of a store or of its private state, such a root is
+    not made: one that was removed must not come back because of who is still at work on it.
+
+    Raises StoreError, also when something else is there. `root`: see `write_file`.
+    """
     try:
-        _make_folder(path, mode, FOLDER, root)
+        _make_folder(path, mode, "" if is_root else FOLDER, root)
     except OSError as error:
         raise StoreError(f"cannot create the folder {path}: {error.strerror}", _hint(error)) from None
-
-
-def make_store_folder(root: str, mode: int = 0o755) -> None:
-    """Makes the root of a store or of its private state, and the folders above it. Raises StoreError, also when something else is there."""
-    try:
-        _make_folder(root, mode, "")
-    except OSError as error:
-        raise StoreError(f"cannot create the folder {root}: {error.strerror}", _hint(error)) from None
 
 
 def _make_folder(path: str, mode: int, never: str, root: str = "") -> None:

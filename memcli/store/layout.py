@@ -10,7 +10,7 @@ from memcli.errors import NotFoundError, StoreError
 from memcli.git.index_file import shared_folder
 from memcli.settings import BESIDE, is_journal
 from memcli.settings import FOLDER as FOLDER  # noqa: PLC0414 - the places in a store are here
-from memcli.store.atomic import make_folder, make_store_folder, read_regular, read_stored, write_file
+from memcli.store.atomic import make_folder, read_regular, read_stored, write_file
 from memcli.store.lock import HeldLock, locked
 from memcli.store.private import can_write, private_folder, work_tree_of
 
@@ -204,7 +204,7 @@ def make_root(root: str) -> bool:
     """Makes the store at `root`, or adds what it lacks; whether it was not there before. Raises StoreError."""
     new = not os.path.lexists(root)
     if new:
-        make_store_folder(root)
+        make_folder(root, 0o755, is_root=True)
     else:
         check_root(root)
     make_folder(os.path.join(root, "spaces"), 0o755)

@@ -23,7 +23,6 @@ from memcli.git.index_file import IndexFile, TrackedFile, find_index
 from memcli.store.atomic import (
     TEMP_MARK,
     make_folder,
-    make_store_folder,
     move_file,
     read_regular,
     replace_file,
@@ -118,7 +117,7 @@ class PrivatePlace:
             if _names_in(folder) and not _read_seal(folder)[0]:
                 raise StoreError(f"{folder} came from another machine and cannot be moved to quarantine", "delete it")
             return []
-        make_store_folder(folder, 0o700)
+        make_folder(folder, is_root=True)
         with _alone(folder):
             store, is_here = _read_seal(folder)
             names = [] if store else sorted(os.listdir(folder))

@@ -103,7 +103,15 @@ def records(
 ) -> tuple[Mapping[str, Sequence[Mapping[str, Any]]], Tally]:
     """The records to insert for a memory, by table, and what it adds to the sums."""
     own = records_of(memory, tells=tells)
-    weights, size = _weights(own.fields)
+    weights: dict[str, int] = {}  # twice what the occurrences of each word count together
+    size = 0
+    for text, weight in zip(own.fields, WEIGHTS, strict=True):
+        # A word ends where one of SQLite's full-text search does, which takes no apostrophe: both choose the same candidates.
+        words = text.replace("'", " ").split()
+        size += len(words)
+        for word, count in Counter(words).items():
+            weights[word] = weights.get(word, 0) + count * int(2 * weight)
+    weights = {word: min(_MOST, weight) for word, weight in weights.items()}
     found: dict[str, list[dict[str, Any]]] = {
         "entry": [dict(own.entry)],
         "field": [dict(zip(FIELDS, own.fields, strict=True))],
@@ -119,21 +127,6 @@ def records(
         one |= {"space": space, "row": row}
         one |= {name: clean(value) for name, value in one.items() if type(value) is str}  # as PostgreSQL takes text
     return found, tally
-
-
-def _weights(texts: Sequence[str]) -> tuple[dict[str, int], int]:
-    """Twice what the occurrences of each word count together, and how many words there are.
-
-    A word ends where one of SQLite's full-text search does, which takes no apostrophe: both choose the same candidates.
-    """
-    found: dict[str, int] = {}
-    size = 0
-    for text, weight in zip(texts, WEIGHTS, strict=True):
-        words = text.replace("'", " ").split()
-        size += len(words)
-        for word, count in Counter(words).items():
-            found[word] = found.get(word, 0) + count * int(2 * weight)
-    return {word: min(_MOST, weight) for word, weight in found.items()}, size
 
 
 def _insert(
@@ -270,7 +263,7 @@ class PostgresIndex:
                 f"the index of space {tables.space!r} was written by another version of memcli, and may rank differently"
                 f" (`memcli store index rebuild -s {tables.space}` makes it anew)"
             )
-        return self._view_of(tables)
+        return IndexedSpace(tables, self._semantic, self._warn, self._progress)
 
     def at_hand(self, snapshot: Snapshot) -> IndexedSpace | None:
         if not snapshot.fingerprint:
@@ -284,7 +277,7 @@ class PostgresIndex:
         tables = ServerTables(cast("ServerSnapshot", snapshot), self._server)
         if not snapshot.fingerprint or tables.select("SELECT 1 FROM memory WHERE is_odd LIMIT 1"):
             return None
-        return self._view_of(tables)
+        return IndexedSpace(tables, self._semantic, self._warn, self._progress)
 
     def embedder(self) -> str:
         return self._semantic.model()
@@ -296,6 +289,3 @@ class PostgresIndex:
 
     def question(self, topic: str) -> tuple[str, bytes] | None:
         return self._semantic.question(topic)
-
-    def _view_of(self, tables: ServerTables) -> IndexedSpace:
-        return IndexedSpace(tables, self._semantic, self._warn, self._progress)

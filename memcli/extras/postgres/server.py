@@ -86,10 +86,14 @@ class Server:
                     self._own = self._connect()
                 self._is_lent = True
                 return self._own
-        from psycopg_pool import PoolTimeout
+        from psycopg_pool import ConnectionPool, PoolTimeout
 
         with self._mutex:
-            pool = self._pool = self._pool or self._new_pool()
+            pool = self._pool = self._pool or ConnectionPool(
+                self.address.conninfo, connection_class=BoundedConnection, kwargs={"autocommit": True},
+                configure=self._configure, min_size=0,
+                max_size=MOST_CONNECTIONS - 1, max_idle=60, num_workers=1, timeout=self.wait, open=True,
+            )  # fmt: skip
         try:
             return pool.getconn()
         except PoolTimeout:
@@ -240,15 +244,6 @@ class Server:
 
     def _configure(self, connection: Connection) -> None:
         self._set_up(connection)
-
-    def _new_pool(self) -> ConnectionPool:
-        from psycopg_pool import ConnectionPool
-
-        return ConnectionPool(
-            self.address.conninfo, connection_class=BoundedConnection, kwargs={"autocommit": True},
-            configure=self._configure, min_size=0,
-            max_size=MOST_CONNECTIONS - 1, max_idle=60, num_workers=1, timeout=self.wait, open=True,
-        )  # fmt: skip
 
 
 def _pause(attempt: int) -> None:

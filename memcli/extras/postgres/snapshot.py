@@ -116,7 +116,12 @@ class ServerSnapshot:
         if not self.fingerprint:
             return
         if places is None:
-            yield from self._all()
+            last, is_whole = ("", ""), False
+            while not is_whole:
+                batch = reader(self)(_NEXT, [self.space, *last, _BATCH])
+                yield from ((body, row) for _, _, body, row in batch)
+                is_whole = len(batch) < _BATCH
+                last = (batch[-1][0], batch[-1][1]) if batch else last
             return
         for some in _parts([row for row, _ in places]):
             found: dict[int, bytes] = dict(reader(self)(_BY_ROW, [self.space, some]))
@@ -176,15 +181,6 @@ class ServerSnapshot:
             return ""
         self._header, size, version, epoch = found
         return f"{size}-{version}-{epoch}"
-
-    def _all(self) -> Iterator[tuple[bytes, int]]:
-        last = ("", "")
-        while True:
-            found = reader(self)(_NEXT, [self.space, *last, _BATCH])
-            yield from ((body, row) for _, _, body, row in found)
-            if len(found) < _BATCH:
-                return
-            last = found[-1][0], found[-1][1]
 
 
 def header_of(connection: Connection, space: str) -> bytes:

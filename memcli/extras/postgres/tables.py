@@ -132,7 +132,8 @@ class ServerTables:
             ]
         ((is_limited,),) = self.read_rows("SELECT row_security_active('term'::regclass)", ())
         matching = _TRUSTED if is_limited else _DIRECT
-        query = " | ".join(_quoted(f"{self.space}/{term}") for term in chosen)
+        lexemes = (f"{self.space}/{term}".replace("\\", "\\\\").replace("'", "''") for term in chosen)
+        query = " | ".join(f"'{lexeme}'" for lexeme in lexemes)
         return self.read_rows(select.replace("{matching}", matching), {**values, "space": self.space, "query": query})
 
     def frequencies(self, terms: Sequence[str]) -> Mapping[str, int]:
@@ -197,9 +198,3 @@ class ServerTables:
 
     def close(self) -> None:
         """Does nothing: the snapshot has what there is to close."""
-
-
-def _quoted(lexeme: str) -> str:
-    """The lexeme as a query has it."""
-    escaped = lexeme.replace("\\", "\\\\").replace("'", "''")
-    return f"'{escaped}'"

@@ -135,10 +135,15 @@ class ServerVectors:
             " WHERE text.space = %(space)s AND text.row = ANY(%(rows)s) ORDER BY text.row, text.n"
         )
         found = self._read(select, {**self._at, "rows": list(rows)})
-        values = [self.made.get(key) if value is None else _bytes(value) for _, key, value in found]
-        if any(value is None for value in values):
-            return None
-        vectors = numpy.frombuffer(b"".join(value for value in values if value), numpy.int8)
+        values = []
+        for _, key, value in found:
+            if value is not None:
+                values.append(numpy.frombuffer(value, ">f2", offset=_HALF_HEADER).astype(numpy.int8).tobytes())
+            elif key in self.made:
+                values.append(self.made[key])
+            else:
+                return None
+        vectors = numpy.frombuffer(b"".join(values), numpy.int8)
         return numpy.array([row for row, *_ in found], numpy.int64), vectors.reshape(len(found), self._dimensions)
 
     def _dot(self, question: str) -> str:
@@ -197,13 +202,6 @@ def _written(vector: bytes) -> str:
     return f"[{','.join([str(b - 256 if b > 127 else b) for b in vector])}]"
 
 
-def _bytes(value: bytes) -> bytes:
-    """The vector that the server sends, as signed bytes."""
-    import numpy
-
-    return numpy.frombuffer(value, ">f2", offset=_HALF_HEADER).astype(numpy.int8).tobytes()
-
-
 EXACT = 20_000
 """Up to so many passages, every one is measured; of more, the nearest by an index of the server, and those of candidates."""
 _FILTERED = 4
@@ -239,7 +237,13 @@ class ServerMeaning(Meaning):
         if self._embed_few(missing, first, goes_on):
             missing = self._stored.missing()
         questions = self._questions(texts)
-        rows = self._near(questions, among)
+        if among is not None and among.only is not None and len(among.only) <= EXACT:
+            rows = set(among.only)
+        else:  # the nearest to any of the questions, and those whose vectors were just computed
+            is_filtered = among is not None and (among.only is not None or bool(among.hidden))
+            count = NEAREST * (_FILTERED if is_filtered else 1)
+            rows = {row for question in questions for row in self._stored.nearest(question, count)}
+            rows |= set(self._stored.rows_of(list(self._stored.made)))
         return self._extended(questions, len(missing), rows)
 
     def resumed(self, texts: Sequence[str], found: list[Nearness]) -> list[Nearness]:
@@ -276,15 +280,6 @@ class ServerMeaning(Meaning):
         turns, of_turns, untold, _ = self._stored.measure("turn", questions, rows)
         scaled = self._on_scale(cosines), turns, self._on_scale(of_turns)
         return of_passages(first_of(passages), *scaled, unknown), missing | untold
-
-    def _near(self, questions: Sequence[bytes], among: RowSet | None) -> set[int]:
-        """The rows that are nearest to any of the questions, and those whose vectors were just computed."""
-        if among is not None and among.only is not None and len(among.only) <= EXACT:
-            return set(among.only)
-        is_filtered = among is not None and (among.only is not None or bool(among.hidden))
-        count = NEAREST * (_FILTERED if is_filtered else 1)
-        rows = {row for question in questions for row in self._stored.nearest(question, count)}
-        return rows | set(self._stored.rows_of(list(self._stored.made)))
 
     def _keep(self, vectors: Mapping[bytes, bytes]) -> None:
         self._stored.made |= vectors

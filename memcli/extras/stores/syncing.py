@@ -163,7 +163,13 @@ class StoreSync:
     def _purge(self, log: PeerLog, ours: Space, theirs: Space) -> bool:
         """Erases on each side what the other purged for good; whether that was anything."""
         by_them = purges(self._remote, log, ours, theirs)
-        by_us = purges(self._local, self._our_log(), ours, theirs) if differing(theirs, ours) else {}
+        our_log = PeerLog()
+        if differing(theirs, ours):
+            try:
+                our_log = read_log(self._local, self._name)
+            except CorruptError:
+                self._local.warn(f"no purges were sent: the audit log of space {self._name!r} here is broken")
+        by_us = purges(self._local, our_log, ours, theirs)
         self._purged = {name: max(by_them.get(name, ""), by_us.get(name, "")) for name in {**by_them, **by_us}}
         here, there = doomed(by_them, theirs, ours), doomed(by_us, ours, theirs)
         self._check_deletions(len(here), ours, "here")
@@ -171,13 +177,6 @@ class StoreSync:
         self.received += _erase(self._local, self._name, here)
         self.sent += _erase(self._remote, self._name, there)
         return bool(here or there)
-
-    def _our_log(self) -> PeerLog:
-        try:
-            return read_log(self._local, self._name)
-        except CorruptError:
-            self._local.warn(f"no purges were sent: the audit log of space {self._name!r} here is broken")
-            return PeerLog()
 
     def _send(self, ours: Space, known: Space) -> tuple[Merged, bool]:
         """Merges into the other side; what both are to be, and whether anything was written."""

@@ -40,20 +40,16 @@ class Signer(Record):
     """A private key, opened."""
 
     key: Ed25519PrivateKey
+    public: bytes
 
     @property
     def fingerprint(self) -> str:
         """The name of the key, as ssh shows it."""
-        return fingerprint(self._public())
+        return fingerprint(self.public)
 
     def sign(self, message: bytes) -> str:
         """The armored signature of `message`."""
-        return _armor(self._public(), self.key.sign(_signed(message)))
-
-    def _public(self) -> bytes:
-        from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-
-        return self.key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+        return _armor(self.public, self.key.sign(_signed(message)))
 
 
 def open_key(data: bytes, where: str) -> Signer:
@@ -76,7 +72,7 @@ def open_key(data: bytes, where: str) -> Signer:
 
     if not isinstance(key, Ed25519PrivateKey):
         raise UsageError(f"the key {where} is not an ed25519 key", MAKE_KEY)
-    return Signer(key)
+    return Signer(key, key.public_key().public_bytes(library.Encoding.Raw, library.PublicFormat.Raw))
 
 
 def verify(message: bytes, signature: str, where: str) -> str:
