@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import threading
 from collections.abc import Iterator
@@ -10,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import LockedError, StoreError
-from memcli.store import lock
 from memcli.store.lock import held, holder_of, locked
 from tests.conftest import NOW
 
@@ -19,13 +19,14 @@ from tests.conftest import NOW
 def tries(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """A line for each time that a lock was tried."""
     made: list[int] = []
-    real = lock._try_lock
+    real = fcntl.flock
 
-    def noted(fd: int) -> None:
-        made.append(fd)
-        real(fd)
+    def noted(fd: int, operation: int) -> None:
+        if operation & fcntl.LOCK_NB:
+            made.append(fd)
+        real(fd, operation)
 
-    monkeypatch.setattr(lock, "_try_lock", noted)
+    monkeypatch.setattr(fcntl, "flock", noted)
     return made
 
 
