@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from memcli.code.diff import HUNK
-from memcli.record import NamedTuple
 
 _MODIFIERS = (
     r"(?:(?:export|default|declare|pub(?:\([a-z]+\))?|public|private|protected|internal|static|final|abstract|async|"
@@ -285,13 +284,9 @@ _LEAD = ("//", "/*", " *", "*/", "#", "@", "--", ";;", "[", '"""')
 _CLOSERS = ("}", ")", "]", "{", "end", "else", "where", "begin")
 
 
-class Definition(NamedTuple):
-    """A definition by name; the rest of the file, its imports and constants, has none and comes first."""
-
-    name: str
-    text: str
-    spans: tuple[tuple[int, int], ...] = ()
-    """The first and the last line of each of its parts, counted from 1; of the rest, none."""
+Definition = tuple[str, str, tuple[Lines, ...]]
+"""The name and the text of a definition, and the first and the last line of each of its parts, counted from 1. The rest of
+the file, its imports and constants, has no name and no lines, and comes first."""
 
 
 def cut(file: str, text: str) -> list[Definition]:
@@ -312,10 +307,10 @@ def cut(file: str, text: str) -> list[Definition]:
         at = end
     rest += lines[at:]
     # Without the gaps that cutting left.
-    parts = [Definition("", re.sub(r"\n{3,}", "\n\n", "\n".join(rest)).strip("\n"))]
+    parts: list[Definition] = [("", re.sub(r"\n{3,}", "\n\n", "\n".join(rest)).strip("\n"), ())]
     for name, places in found.items():
         texts = ("\n".join(lines[start:end]).strip("\n") for start, end in places)
-        parts.append(Definition(name, "\n\n".join(texts), tuple((start + 1, end) for start, end in places)))
+        parts.append((name, "\n\n".join(texts), tuple((start + 1, end) for start, end in places)))
     return parts
 
 

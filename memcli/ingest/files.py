@@ -79,8 +79,8 @@ def _cut(name: str, kind: str | None, text: str) -> Iterable[FilePiece]:
         return ()
     if kind == "code":
         return (
-            FilePiece(slug(part.name) and part.name, part.text, symbol=part.name, spans=part.spans)
-            for part in cut(name, text)
+            FilePiece(slug(symbol) and symbol, part, symbol=symbol, spans=spans)
+            for symbol, part, spans in cut(name, text)
         )
     suffix = os.path.splitext(name)[1]
     if suffix in HEADINGS or suffix == ".org" or (not suffix and kind in ("guide", "log")):

@@ -65,7 +65,7 @@ def absent(root: str) -> dict[str, str]:
 
     A space that memcli deleted is not absent: the next commit says so.
     """
-    work_tree = find_work_tree(os.path.dirname(root), "")
+    work_tree = find_work_tree(os.path.dirname(root))
     if work_tree is None or shared_folder(work_tree) is None:
         return {}
     import shlex

@@ -27,7 +27,7 @@ from memcli.store.atomic import (
     write_file,
 )
 from memcli.store.lock import locked, share
-from memcli.store.private import NAMES, STATE, WAITING, can_write, is_private_name, work_tree_of
+from memcli.store.private import NAMES, STATE, WAITING, can_write, find_work_tree, is_private_name
 
 _LOCK = "waiting.lock"
 _WAIT_SECONDS = 2.0
@@ -147,7 +147,7 @@ def _tops(root: str, private: str) -> Iterator[tuple[str, str]]:
 
 def _tracked(root: str, names: list[str]) -> set[str]:
     """Those of the names below the store that git tracks: they came with a commit, and are nobody's private state."""
-    work_tree = work_tree_of(root)
+    work_tree = find_work_tree(os.path.dirname(root))
     index = find_index(work_tree) if work_tree else None
     if work_tree is None or index is None:
         return set()

@@ -12,7 +12,8 @@ from memcli.settings import BESIDE, is_journal
 from memcli.settings import FOLDER as FOLDER  # noqa: PLC0414 - the places in a store are here
 from memcli.store.atomic import make_folder, read_regular, read_stored, write_file
 from memcli.store.lock import HeldLock, locked
-from memcli.store.private import can_write, private_folder, work_tree_of
+from memcli.store.private import can_write, private_folder
+from memcli.store.private import find_work_tree as find_work_tree  # noqa: PLC0414 - as what else is found above a folder
 
 _TITLE = b"# Written by memcli. What lies here is of this machine alone."
 _ATTRIBUTES_TITLE = "# Written by memcli: how git treats memories."
@@ -165,18 +166,6 @@ def find_root(start: str, home: str) -> str | None:
         folder = parent
 
 
-def find_work_tree(start: str, home: str) -> str | None:
-    """The folder at or above `start` that git works in, or None. Asks the file system, not git."""
-    folder = start
-    while True:
-        if os.path.lexists(os.path.join(folder, ".git")):
-            return folder
-        parent = os.path.dirname(folder)
-        if folder in (parent, home):
-            return None
-        folder = parent
-
-
 def check_root(root: str) -> str:
     """`root`, when it is a folder and no link to one. Raises StoreError, NotFoundError."""
     if os.path.islink(root):
@@ -293,7 +282,7 @@ def install_own_attributes(root: str) -> bool:
     in a sparse checkout; returns whether that was news. Raises StoreError."""
     from memcli.git.hooks import NAME
 
-    work_tree = work_tree_of(root)
+    work_tree = find_work_tree(os.path.dirname(root))
     shared = work_tree and shared_folder(work_tree)
     if not shared:
         return False

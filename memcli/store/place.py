@@ -172,7 +172,7 @@ class PrivatePlace:
         return aside
 
     def _index(self) -> IndexFile | None:
-        work_tree = find_work_tree(os.path.dirname(os.path.realpath(self._layout.root)), "")
+        work_tree = find_work_tree(os.path.dirname(os.path.realpath(self._layout.root)))
         return find_index(work_tree) if work_tree else None
 
     def _below(self, index: IndexFile) -> list[TrackedFile]:

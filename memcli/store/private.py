@@ -31,7 +31,7 @@ _STORE = ".memory"
 
 def private_folder(root: str) -> str:
     """The folder of the private state of the store at `root`, whether it can be written or not."""
-    work_tree = work_tree_of(root)
+    work_tree = find_work_tree(os.path.dirname(root))
     common = work_tree and shared_folder(work_tree)
     if not work_tree or not common:
         return os.path.join(root, "local")
@@ -94,12 +94,12 @@ def can_write(folder: str) -> bool:
     return os.access(folder, os.W_OK | os.X_OK)
 
 
-def work_tree_of(root: str) -> str | None:
-    """The nearest folder above the store that git works in."""
-    folder = os.path.dirname(root)
+def find_work_tree(start: str, home: str = "") -> str | None:
+    """The folder at or above `start`, and no further up than `home`, that git works in, or None. Asks the file system, not git."""
+    folder = start
     while not os.path.lexists(os.path.join(folder, ".git")):
         parent = os.path.dirname(folder)
-        if parent == folder:
+        if folder in (parent, home):
             return None
         folder = parent
     return folder

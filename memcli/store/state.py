@@ -50,12 +50,6 @@ class StateTable(Record):
     sums: tuple[str, ...] = ()
     number: str = ""
 
-    @property
-    def statement(self) -> str:
-        rowid = "" if self.number == "id" else " WITHOUT ROWID"
-        primary = "" if self.number == "id" else f", PRIMARY KEY ({', '.join(self.key)})"
-        return f"CREATE TABLE {self.name} ({self.columns}{primary}){rowid}"
-
 
 TABLES = (
     StateTable("value", "name TEXT NOT NULL, value TEXT NOT NULL", ("name",)),
@@ -334,7 +328,10 @@ def prepare(connection: sqlite3.Connection) -> None:
         raise StoreError("the local state was written by a newer memcli", "upgrade memcli")
     if not version:
         for table in TABLES:
-            connection.execute(table.statement)
+            is_numbered = table.number == "id"  # whose columns name the primary key
+            primary = "" if is_numbered else f", PRIMARY KEY ({', '.join(table.key)})"
+            end = "" if is_numbered else " WITHOUT ROWID"
+            connection.execute(f"CREATE TABLE {table.name} ({table.columns}{primary}){end}")
         connection.execute(f"PRAGMA user_version = {_VERSION}")
 
 

@@ -33,7 +33,7 @@ def test_a_line_that_defines_a_name() -> None:
         assert match is not None, line
         assert (*name_of(match), defined(line)) == (name, shown, name)
         assert touched(f"@@ -1 +1 @@ {line.strip()}\n-  x\n+  y".encode(), "a.js") == [name]
-        assert line[0] == " " or [part.name for part in cut("a.js", f"{line}\n  x\n")] == ["", name]
+        assert line[0] == " " or [own for own, *_ in cut("a.js", f"{line}\n  x\n")] == ["", name]
 
 
 def test_what_holds_members_of_a_name_does_not_define_it() -> None:

@@ -119,18 +119,18 @@ def test_what_is_waited_for_may_come_in_another_way(tmp_path: Path, holder: Hold
 def test_a_file_that_cannot_be_locked_ends_the_wait(
     tmp_path: Path, holder: Holder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = lock.fcntl.flock
+    real = fcntl.flock
 
     def refuse(fd: int, how: int) -> None:
-        if how == lock.fcntl.LOCK_EX:
-            monkeypatch.setattr(lock.fcntl, "flock", refuse_all)
+        if how == fcntl.LOCK_EX:
+            monkeypatch.setattr(fcntl, "flock", refuse_all)
             raise OSError(37, "No locks available")
         real(fd, how)
 
     def refuse_all(fd: int, how: int) -> None:
         raise OSError(37, "No locks available")
 
-    monkeypatch.setattr(lock.fcntl, "flock", refuse)
+    monkeypatch.setattr(fcntl, "flock", refuse)
     with pytest.raises(StoreError, match="No locks available"), locked(str(tmp_path / "x.lock"), "it"):
         pass
 

@@ -99,7 +99,7 @@ def command(session: CommandContext, options: ExportOptions) -> None:
 
 
 def _export_private(session: CommandContext, options: ExportOptions) -> None:
-    from memcli.store.private import work_tree_of
+    from memcli.store.private import find_work_tree
     from memcli.store.target import write_export
     from memcli.wiring import extra
 
@@ -115,7 +115,7 @@ def _export_private(session: CommandContext, options: ExportOptions) -> None:
     if options.out is None:
         raise UsageError("no file for the private state", "choose one with --out, outside of the repository")
     workspace = session.open()
-    top = work_tree_of(workspace.root)
+    top = find_work_tree(os.path.dirname(workspace.root))
     is_inside = top is not None and os.path.realpath(options.out).startswith(os.path.join(os.path.realpath(top), ""))
     if options.out != "-" and is_inside:
         raise UsageError(f"{options.out!r} is in the work tree, where a commit could take it", "choose a file outside")

@@ -25,7 +25,7 @@ from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import FOLDER, Layout, missing_lines
 from memcli.store.lock import locked
 from memcli.store.place import FOLDERS, PrivatePlace, describe
-from memcli.store.private import can_write, stranded, work_tree_of
+from memcli.store.private import can_write, find_work_tree, stranded
 from memcli.store.trust import FileTrust
 from memcli.text.words import is_foreign
 from memcli.wiring import extra
@@ -161,7 +161,7 @@ def _private(root: str) -> Iterator[Check]:
         yield Check("private state", is_writable, told, fix)
     except OSError as error:
         yield Check("private state", False, f"cannot read {folder}: {error.strerror}", "check its permissions")
-    for folder, place in stranded(work_tree_of(root) or os.path.dirname(root)).items():
+    for folder, place in stranded(find_work_tree(os.path.dirname(root)) or os.path.dirname(root)).items():
         command = next(iter(absent(place).values()), "")
         fix = (
             "if the store was moved: move it back, run `memcli export --private --out FILE` there, move it again and run "

@@ -53,12 +53,19 @@ class Address:
 
 def address_of(url: str, schema: str | None) -> Address:
     """The address that a URL names. Raises UsageError, which does not quote it."""
-    url, named = _without_schema(url)
-    schema = schema or named or DEFAULT_SCHEMA
+    base, mark, query = url.partition("?")
+    parameters = query.split("&") if mark else []
+    own = [one for one in parameters if one.startswith("schema=")]  # which is memcli's own
+    rest = [one for one in parameters if one not in own]
+    schema = schema or (own[0].removeprefix("schema=") if own else "") or DEFAULT_SCHEMA
     if not _SCHEMA.match(schema):
         raise UsageError(f"not a schema: {schema[:48]!a}", "use lowercase letters, digits and underscores")
     try:
-        given = {name: str(value) for name, value in conninfo_to_dict(url).items() if value is not None}
+        given = {
+            name: str(value)
+            for name, value in conninfo_to_dict(f"{base}?{'&'.join(rest)}" if rest else base).items()
+            if value is not None
+        }
     except ProgrammingError:  # its message quotes parts of the URL
         raise UsageError(
             "the URL of the store is not valid", "write postgresql://USER@HOST:PORT/DATABASE?sslmode=verify-full"
@@ -69,15 +76,6 @@ def address_of(url: str, schema: str | None) -> Address:
     given["client_encoding"] = "utf8"
     secrets = tuple(given[name] for name in _SECRET if given.get(name))
     return Address(make_conninfo("", **given), schema, _shown(given), secrets)
-
-
-def _without_schema(url: str) -> tuple[str, str]:
-    """The URL without its parameter `schema`, which is memcli's own, and that."""
-    base, mark, query = url.partition("?")
-    parts = query.split("&") if mark else []
-    kept = [part for part in parts if not part.startswith("schema=")]
-    schema = next((part.partition("=")[2] for part in parts if part.startswith("schema=")), "")
-    return f"{base}?{'&'.join(kept)}" if kept else base, schema
 
 
 def _shown(given: Mapping[str, str]) -> str:
