@@ -81,7 +81,13 @@ def run_cases(
     missed = [verdict.expectation for verdict, _ in answers if verdict.missing]
     deeper = [replace(e, case=replace(e.case, top=depth_of(e.case), budget=None)) for e in missed]
     deep = iter(_ask(quiet, deeper, render, print_entry))
-    shown = _shown(workspace)
+    redact = workspace.redactor.cleaner(workspace.store.policy(workspace.space))
+
+    def shown(want: Want) -> str:
+        """What may be printed of an expectation, which may have come with a clone: no secret, and no instructions."""
+        text = redact(want.text)
+        return "(not shown: it contains instructions)" if find_reasons(text) else text
+
     outcomes = []
     for verdict, bundle in answers:
         places = (next(deep)[0] if verdict.missing else verdict).places
@@ -133,14 +139,3 @@ def _ask(
 def depth_of(case: Case) -> int:
     """How many entries the longer answer may have, by which a place is found of what the answer lacks."""
     return max(DEEP, DEFAULT_LIMIT if case.top is None else case.top)
-
-
-def _shown(workspace: Workspace) -> Callable[[Want], str]:
-    """What may be printed of an expectation, which may have come with a clone: no secret, and no instructions."""
-    redact = workspace.redactor.cleaner(workspace.store.policy(workspace.space))
-
-    def show(want: Want) -> str:
-        text = redact(want.text)
-        return "(not shown: it contains instructions)" if find_reasons(text) else text
-
-    return show

@@ -66,7 +66,27 @@ def read_questions(text: str, file: str) -> list[Case]:
 
     Keys that are not those of a case are ignored. Raises UsageError.
     """
-    return [_question(line, number, file) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    cases = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        where = f"{file}:{number}"
+        try:
+            data = json.loads(line)
+        except RecursionError:
+            raise UsageError(f"{where}: nested too deeply", "correct the file") from None
+        except ValueError as error:
+            raise UsageError(f"{where}: not JSON: {error}", "write one JSON object per line") from None
+        if not isinstance(data, dict):
+            raise UsageError(f"{where}: not a JSON object", "write one JSON object per line")
+        known = {key: value for key, value in data.items() if key in _KEYS and value not in ([], None)}
+        known.setdefault("topic", data.get("q", ""))
+        label = _text(data.get("type", "any"), "type", where)
+        if label == "none":
+            known["empty"] = True
+        values = {key: _value(key, value, where) for key, value in known.items()}
+        cases.append(_checked(Case(file=file, line=number, type=label, allows_python_patterns=True, **values)))
+    return cases
 
 
 def _parsed(text: str, bare: Iterable[str], file: str) -> dict[str, Any]:
@@ -107,25 +127,6 @@ def _check_keys(table: Mapping[str, Any], known: tuple[str, ...], where: Where) 
             close = get_close_matches(key, known, 1)
             hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
             raise UsageError(f"{where(key)}: unknown key {show(key[:_SHOWN])}", hint)
-
-
-def _question(line: str, number: int, file: str) -> Case:
-    where = f"{file}:{number}"
-    try:
-        data = json.loads(line)
-    except RecursionError:
-        raise UsageError(f"{where}: nested too deeply", "correct the file") from None
-    except ValueError as error:
-        raise UsageError(f"{where}: not JSON: {error}", "write one JSON object per line") from None
-    if not isinstance(data, dict):
-        raise UsageError(f"{where}: not a JSON object", "write one JSON object per line")
-    known = {key: value for key, value in data.items() if key in _KEYS and value not in ([], None)}
-    known.setdefault("topic", data.get("q", ""))
-    label = _text(data.get("type", "any"), "type", where)
-    if label == "none":
-        known["empty"] = True
-    values = _values(known, lambda _: where)
-    return _checked(Case(file=file, line=number, type=label, allows_python_patterns=True, **values))
 
 
 def _checked(case: Case) -> Case:

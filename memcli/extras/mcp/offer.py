@@ -107,9 +107,28 @@ def make_offer(calls: Calls, tools: str, find_project: Callable[[Sequence[str] |
         required=["topic"],
         run=lambda arguments: recall.run({**arguments, "budget": _PROMPT_TOKENS}),
     )
-    return Offer(
-        tools=list(made.values()), resources=_resources(calls), prompt=prompt, calls=calls, find_project=find_project
-    )
+
+    def reads(verb: str, name: str = "", many: bool = False, **fixed: Any) -> Callable[[str], str]:
+        found = find_verb(verb)
+        return lambda value: calls.text(found, fixed | ({name: [value] if many else value} if name and value else {}))
+
+    # The spaces, the tree of paths and the memories, as texts.
+    resources = [
+        Resource(uri="memcli://spaces", name="spaces", description="The spaces of the store.", read=reads("space list")),
+        Resource(uri="memcli://tree", name="tree", description="The tree of paths.", read=reads("list", tree=True)),
+        Resource(
+            uri="memcli://spaces/{name}", name="space", description="Counts, policy and metadata of a space.",
+            read=reads("space show", "name"),
+        ),
+        Resource(
+            uri="memcli://tree/{path}", name="subtree", description="The tree below a path.", read=reads("list", "path", tree=True)
+        ),
+        Resource(
+            uri="memcli://memory/{id}", name="memory", description="A memory in full, by id or path.",
+            read=reads("get", "refs", many=True),
+        ),
+    ]  # fmt: skip
+    return Offer(tools=list(made.values()), resources=resources, prompt=prompt, calls=calls, find_project=find_project)
 
 
 def declared(tools: str) -> list[tuple[Verb, Declared]]:
@@ -201,27 +220,3 @@ def _schema(field: Field) -> dict[str, Any]:
     if field.low is not None:
         kind["minimum"] = field.low
     return {**kind, "description": field.help.replace(" Repeatable.", "")}
-
-
-def _resources(calls: Calls) -> list[Resource]:
-    """The spaces, the tree of paths and the memories, as texts."""
-
-    def reads(verb: str, name: str = "", many: bool = False, **fixed: Any) -> Callable[[str], str]:
-        found = find_verb(verb)
-        return lambda value: calls.text(found, fixed | ({name: [value] if many else value} if name and value else {}))
-
-    return [
-        Resource(uri="memcli://spaces", name="spaces", description="The spaces of the store.", read=reads("space list")),
-        Resource(uri="memcli://tree", name="tree", description="The tree of paths.", read=reads("list", tree=True)),
-        Resource(
-            uri="memcli://spaces/{name}", name="space", description="Counts, policy and metadata of a space.",
-            read=reads("space show", "name"),
-        ),
-        Resource(
-            uri="memcli://tree/{path}", name="subtree", description="The tree below a path.", read=reads("list", "path", tree=True)
-        ),
-        Resource(
-            uri="memcli://memory/{id}", name="memory", description="A memory in full, by id or path.",
-            read=reads("get", "refs", many=True),
-        ),
-    ]  # fmt: skip

@@ -57,6 +57,15 @@ class Family(Record):
 def metrics(workspace: Workspace) -> list[Family]:
     """All families, in the same order every time; one that nothing was counted in has no samples. Raises StoreError."""
     totals = workspace.counters.read()
+    spent = sorted(workspace.ledger.sums(workspace.clock()[:10]).items())
+    tokens, dollars = "memcli_provider_tokens_total", "memcli_provider_usd_total"
+    used = [
+        Sample(tokens, (("provider", provider), ("direction", direction)), count)
+        for provider, usage in spent
+        for direction, count in (("in", usage.tokens_in), ("out", usage.tokens_out))
+    ]
+    paid = [Sample(dollars, (("provider", provider),), (usage.nano_usd or 0) / NANO) for provider, usage in spent]
+    priced = "US dollars that language models have charged, where their prices are known."
     return [
         Family("memcli_memory_objects", GAUGE, "Memories in a space.", list(_objects(workspace))),
         _counter("memcli_recall_total", "Recalls.", totals, RUN, ("space", "backend", "status"), command="recall"),
@@ -66,7 +75,8 @@ def metrics(workspace: Workspace) -> list[Family]:
         _counter("memcli_session_end_total", "Sessions that ended.", totals, SESSION_END, ("space",)),
         _counter("memcli_injection_total", "Injections into the context of an agent.", totals, INJECTION, ("space", "event")),
         _counter("memcli_compaction_total", "Writes that made room under max_objects.", totals, COMPACTION, ("space",)),
-        *_spending(workspace),
+        Family(tokens, COUNTER, "Tokens that language models have charged for.", used),
+        Family(dollars, COUNTER, priced, paid),
         _counter("memcli_commands_total", "Commands that opened the store.", totals, RUN, ("command", "status")),
         Family(_DURATION, HISTOGRAM, "Duration of commands, without the start of the process.", list(_durations(totals))),
     ]  # fmt: skip
@@ -115,22 +125,6 @@ def _durations(totals: Totals) -> Iterator[Sample]:
             yield Sample(f"{_DURATION}_bucket", (label, ("le", shown)), count)
         yield Sample(f"{_DURATION}_sum", (label,), totals[MICROS, command] / _MILLION)
         yield Sample(f"{_DURATION}_count", (label,), count)
-
-
-def _spending(workspace: Workspace) -> list[Family]:
-    spent = sorted(workspace.ledger.sums(workspace.clock()[:10]).items())
-    tokens, dollars = "memcli_provider_tokens_total", "memcli_provider_usd_total"
-    used = [
-        Sample(tokens, (("provider", provider), ("direction", direction)), count)
-        for provider, usage in spent
-        for direction, count in (("in", usage.tokens_in), ("out", usage.tokens_out))
-    ]
-    paid = [Sample(dollars, (("provider", provider),), (usage.nano_usd or 0) / NANO) for provider, usage in spent]
-    about = "US dollars that language models have charged, where their prices are known."
-    return [
-        Family(tokens, COUNTER, "Tokens that language models have charged for.", used),
-        Family(dollars, COUNTER, about, paid),
-    ]
 
 
 _ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})

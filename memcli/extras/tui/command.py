@@ -82,18 +82,15 @@ def _serve(session: CommandContext, options: BrowseOptions) -> None:
     if session.output.json:
         raise UsageError("--web cannot be used with --json", "omit one of them")
     session.open()  # which reports at once what is wrong with the store
-    with listen(options.port) as place:
-        server = LocalServer([*this_program(), *_words(session, options)], secrets.token_urlsafe(16), place)
-        session.output.note(f"open {server.address} (Ctrl-C ends)")
-        server.run()
-
-
-def _words(session: CommandContext, options: BrowseOptions) -> list[str]:
-    """The command line of the process for each page."""
+    # The command line of the process for each page.
     given = {name: session.options[name] for name in ("root", "space", "freeze_clock")}
     named = [f"--{name.replace('_', '-')}={value}" for name, value in given.items() if value]
     filters = [*(f"--kind={kind}" for kind in options.kind), *(f"--tag={tag}" for tag in options.tag)]
-    return ["browse", *named, *filters, "--", *([options.path] if options.path else [])]
+    words = [*this_program(), "browse", *named, *filters, "--", *([options.path] if options.path else [])]
+    with listen(options.port) as place:
+        server = LocalServer(words, secrets.token_urlsafe(16), place)
+        session.output.note(f"open {server.address} (Ctrl-C ends)")
+        server.run()
 
 
 @contextmanager

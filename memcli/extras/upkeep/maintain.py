@@ -37,7 +37,7 @@ from memcli.model.links import elsewhere
 from memcli.model.memory import Json, Memory
 from memcli.model.names import text_hash
 from memcli.model.space import Change, Space
-from memcli.model.usage import JUDGEMENTS, Use
+from memcli.model.usage import JUDGEMENTS
 from memcli.ports import Shelf, Snapshot
 from memcli.record import defaults, replace
 
@@ -122,7 +122,13 @@ def _maintain(
             done = plan(now.objects, given, tasks)
         if not done.after:
             return Change()
-        _save(workspace, _load(workspace).begin(name, _pending(done, given.uses if USAGE_NAME in tasks else ())))
+        was = {name: memory_digest(memory) for name, memory in done.before.items()}
+        becomes = {name: memory_digest(memory) for name, memory in done.after.items()}
+        judged = {step.id for step in done.steps if step.task == USAGE_NAME}
+        others = {memory.id for step in done.steps if step.task != USAGE_NAME for memory in step.memories}
+        folded = map(use_key, given.uses if USAGE_NAME in tasks else ())
+        pending = Pending(was, becomes, frozenset(judged - others), frozenset(folded))
+        _save(workspace, _load(workspace).begin(name, pending))
         return Change(tuple(done.after.values()), now=given.now, displaced=frozenset(done.after), tasks=_touched(done))
 
     receipt = workspace.store.update(name, change)
@@ -281,14 +287,6 @@ def _without(given: Given, fixed: frozenset[str]) -> Given:
     """What is given when `fixed` are to be left alone: a judgement of one of them, and what was judged with it, waits."""
     waiting = {use_key(use) for use in given.uses if use.act in JUDGEMENTS and not fixed.isdisjoint(use.ids)}
     return replace(given, fixed=fixed, uses=[use for use in given.uses if use_key(use) not in waiting])
-
-
-def _pending(done: UpkeepPlan, folded: Sequence[Use]) -> Pending:
-    before = {name: memory_digest(memory) for name, memory in done.before.items()}
-    after = {name: memory_digest(memory) for name, memory in done.after.items()}
-    judged = {step.id for step in done.steps if step.task == USAGE_NAME}
-    others = {memory.id for step in done.steps if step.task != USAGE_NAME for memory in step.memories}
-    return Pending(before, after, frozenset(judged - others), frozenset(map(use_key, folded)))
 
 
 def _touched(done: UpkeepPlan) -> Mapping[str, tuple[str, ...]]:
