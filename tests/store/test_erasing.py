@@ -40,7 +40,7 @@ class Filled:
     @property
     def path(self) -> str:
         """The path of the memory, which quotes the text too."""
-        return next(line for line in self.run("list").out.splitlines() if SECRET in line).split()[1]
+        return next(line for line in self.run("list").out.splitlines() if SECRET in line).split("\t")[3]
 
     @property
     def id(self) -> str:

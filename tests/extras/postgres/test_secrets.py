@@ -132,6 +132,6 @@ def test_what_is_read_from_the_repository_stays_here(
     (tmp_path / "guide.md").write_text("# Guide\n\nTo release, tag the commit and push the tag.\n")
     assert run("ingest", "guide.md").code == 0
     assert [file.name for file in (tmp_path / ".memory" / "spaces").iterdir()] == ["repo.json"]
-    assert "guide.md" in run("list").out
+    assert "guide.md" in run("list", "-s", "repo").out
     refused = run("space", "policy", "main", "--set", "visibility=private")
     assert (refused.code, "is on a server, and cannot be private" in refused.err) == (5, True)
