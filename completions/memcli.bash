@@ -144,7 +144,7 @@ _memcli_table() {
     arguments='files...'
     ;;
   'init')
-    options='--project=- --git --hooks --agent=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
+    options='--project=- --git --hooks --agent=- --undo --purge --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     ;;
   'link')
     options='--relation=,relates_to,supersedes,contradicts,derived_from,depends_on -r=,relates_to,supersedes,contradicts,derived_from,depends_on --weight=- --remove --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
@@ -193,7 +193,7 @@ _memcli_table() {
     arguments='-'
     ;;
   'remember')
-    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --no-check --keep-both --merge --semantic=,local,llm,off --model=- --temperature=- --max-tokens=- --fallback=,local --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
+    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --kind-new --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --no-check --keep-both --merge --semantic=,local,llm,off --model=- --temperature=- --max-tokens=- --fallback=,local --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='-'
     ;;
   'restore')
@@ -342,7 +342,7 @@ _memcli_table() {
     arguments='refs...'
     ;;
   'add')
-    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --no-check --keep-both --merge --semantic=,local,llm,off --model=- --temperature=- --max-tokens=- --fallback=,local --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
+    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --kind-new --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --no-check --keep-both --merge --semantic=,local,llm,off --model=- --temperature=- --max-tokens=- --fallback=,local --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --color=,auto,always,never --no-pager --help -h'
     arguments='-'
     ;;
   'rm')

@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from memcli.codec.canonical import encode, encode_line
 from memcli.errors import MemcliError, NotFoundError, StoreError, UsageError, hint_of
 from memcli.model.memory import Json
-from memcli.render.clean import clean, clean_line, coloured, escape, is_coloured, paint
+from memcli.render.clean import clean, clean_line, clean_marked, coloured, escape, is_coloured, paint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,13 +119,15 @@ class Output:
 
     def write(self, text: str) -> None:
         """Prints sanitized text with a final newline; prints nothing for empty text."""
-        shown = clean(text)
-        self._send(paint(shown) if is_coloured() else shown)
+        self._send(clean(text))
 
     def page(self, text: str) -> None:
-        """Like `write`; on a terminal with fewer lines than the text, through the pager, as git does."""
-        if not (self._pages and _can_page(text) and _paged(paint(clean(text)) if is_coloured() else clean(text))):
-            self.write(text)
+        """Prints a text that was put together of clean ones, in its styles; on a terminal with fewer lines than it has through
+        the pager, as git does."""
+        shown = clean_marked(text)
+        shown = paint(shown) if is_coloured() else shown
+        if not (self._pages and _can_page(shown) and _paged(shown)):
+            self._send(shown)
 
     def raw(self, text: str) -> None:
         """Like `write`, for text that must stay unchanged; on a terminal it is sanitized all the same."""
@@ -172,8 +174,8 @@ def _paged(text: str) -> bool:
     import shlex
     import subprocess
 
-    command = os.environ.get("MEMCLI_PAGER") or os.environ.get("PAGER") or "less"
-    if command == "cat":
+    command = next((os.environ[name] for name in ("MEMCLI_PAGER", "PAGER") if name in os.environ), "less")
+    if command in ("", "cat"):
         return False
     environ = {"LESS": "FRX", "LESSCHARSET": "utf-8", **os.environ}
     try:

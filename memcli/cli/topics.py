@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 from memcli.model.memory import default_importance
 from memcli.model.shapes import KINDS
 from memcli.policy.ageing import HALF_LIVES
 
+_WIDTH = 79
 EXIT_CODES = (
     ("0", "success, even if the result is empty"),
     ("1", "internal error; differences (`diff --exit-code`); work left (`hook retry`, `merge-driver`)"),
@@ -19,15 +22,17 @@ EXIT_CODES = (
     ("130", "interrupted"),
 )
 _PATHS = """\
-A memory has a path, such as decisions/database: segments between slashes, the last one its heading. It is
-unique in its space and may be changed (`edit --set path=NEW`). Without --path, memcli derives one from kind and
-text. `list --tree` shows them, `recall --under PATH` asks below one.
+A memory has a path, such as decisions/database: segments between slashes, the
+last one its heading. It is unique in its space and may be changed (`edit --set
+path=NEW`). Without --path, memcli derives one from kind and text. `list --tree`
+shows them, `recall --under PATH` asks below one.
 
-.memory/spaces/main.json   what people and agents stored: commit it
-.memory/spaces/repo.json   what `ingest` read from files and commits; git-ignored, can be built anew
-.memory/config.toml        settings; .memory/tests/ has tests of answers: commit both
-.memory/cache/, local/     indexes, locks: can be deleted at any time
-.git/memcli/               conversations, journal, inbox, trash, audit log: private; without git .memory/local/
+.memory/spaces/main.json  what people and agents stored: commit it
+.memory/spaces/repo.json  what `ingest` read: git-ignored, can be built anew
+.memory/config.toml       settings; .memory/tests/ tests of answers: commit both
+.memory/cache/, local/    indexes, locks: can be deleted at any time
+.git/memcli/              conversations, journal, inbox, trash, audit log:
+                          private; without git .memory/local/
 """
 _ENVIRONMENT = (
     ("MEMCLI_SPACE, MEMCLI_ROOT", "the space and the store, as --space and --root"),
@@ -49,7 +54,7 @@ _ENVIRONMENT = (
     ("MEMCLI_OTEL", "1: traces; OTEL_* and MEMCLI_OTEL_* say where they go"),
     ("MEMCLI_DEBUG", "1: errors with a traceback"),
     ("MEMCLI_PAGER, PAGER", "what shows long output; cat: nothing does"),
-    ("NO_COLOR, CLICOLOR_FORCE", "no colours; colours also in a pipe"),
+    ("NO_COLOR, CLICOLOR_FORCE", "no colours; colours also where text for people goes into a pipe"),
 )
 _FORMATS = (
     ("recall", "text on a terminal, prompt (fenced, cited) in a pipe; md, json, table"),
@@ -69,9 +74,10 @@ def topics() -> dict[str, str]:
         for kind in sorted(KINDS)
     ]
     return {
-        "kinds": "The kinds that memcli knows, the importance of each, and after how many days without confirmation its\n"
-        "confidence falls to a third. Any other word is a kind too. `warning` is read as negative; negative, constraint\n"
-        "and procedure may have triggers.\n\n" + "\n".join(line.rstrip() for line in kinds) + "\n",
+        "kinds": "The kinds that memcli knows, the importance of each, and after how many days\n"
+        "without confirmation its confidence falls to a third. Any other word is a kind\n"
+        "too. `warning` is read as negative; negative, constraint and procedure may have\n"
+        "triggers.\n\n" + "\n".join(line.rstrip() for line in kinds) + "\n",
         "paths": _PATHS,
         "exit-codes": _table(EXIT_CODES),
         "environment": _table(_ENVIRONMENT),
@@ -80,9 +86,11 @@ def topics() -> dict[str, str]:
 
 
 def _table(rows: tuple[tuple[str, str], ...]) -> str:
-    """Two columns; a name that is too long for the first has its text below it."""
+    """Two columns, at most 80 wide; a name that is too long for the first has its text below it."""
     width = min(24, max(len(name) for name, _ in rows))
-    return "".join(
-        f"{name:<{width}}  {text}\n" if len(name) <= width else f"{name}\n{'':<{width}}  {text}\n"
-        for name, text in rows
-    )
+    lines = []
+    for name, text in rows:
+        first, *others = wrap(text, _WIDTH - width - 2)
+        lines += [f"{name:<{width}}  {first}"] if len(name) <= width else [name, f"{'':<{width}}  {first}"]
+        lines += [f"{'':<{width}}  {line}" for line in others]
+    return "\n".join(lines) + "\n"

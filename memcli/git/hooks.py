@@ -71,6 +71,17 @@ def configure(repository: Repository) -> bool:
     return bool(changed)
 
 
+def unconfigure(repository: Repository) -> bool:
+    """Takes memcli out of the configuration of this clone; whether it was there. Raises ProviderError."""
+    sections = [f"merge.{NAME}", f"diff.{NAME}"]
+    there = [
+        one for one, key in zip(sections, (_DRIVER, _TEXTCONV), strict=True) if _configured_driver(repository, key)
+    ]
+    for section in there:
+        repository.run("config", "--local", "--remove-section", section)
+    return bool(there)
+
+
 def problem(repository: Repository, file: str) -> str | None:
     """Why git would not merge `file` (a path from the root of the work tree) by memcli, or show how it changed.
 

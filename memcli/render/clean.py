@@ -24,14 +24,25 @@ from memcli.model.characters import (
 )
 from memcli.model.memory import Json
 
+_FIRST_STYLE = 0xF0000
+_STYLES = {"bold": "1", "dim": "2", "warning": "33", "error": "31", "plain": "0"}
+_PAINT = {_FIRST_STYLE + n: f"\x1b[{code}m" for n, code in enumerate(_STYLES.values())}
+_BARE = dict.fromkeys(_PAINT)
+"""The marks of styles are private characters: `clean` takes them out of what is stored."""
 _LINE_ENDS = str.maketrans({"\r": "\n", "\x85": "\n", "\u2028": "\n", "\u2029": "\n"})
 
 
 def clean(text: str) -> str:
-    """`text` in NFC without escape sequences, control, bidirectional and invisible characters; line breaks and tabs stay.
+    """`text` in NFC without escape sequences, control, bidirectional and invisible characters, and the marks of `styled`; line
+    breaks and tabs stay.
 
     Joiners and selectors stay where emoji or scripts need them. Idempotent.
     """
+    return clean_marked(text if text.isascii() else text.translate(_BARE))
+
+
+def clean_marked(text: str) -> str:
+    """As `clean`, of a text that was put together of clean ones: the marks of `styled` stay."""
     if is_plain(text):
         return text if text.isascii() else unicodedata.normalize("NFC", text)
 
@@ -119,10 +130,6 @@ def _acting() -> re.Pattern[str]:
 
 coloured: ContextVar[str] = ContextVar("coloured", default="auto")
 """Whether standard output gets colours: `always`, `never`, or `auto`, if it is a terminal that wants them."""
-_FIRST_STYLE = 0xF0000
-_STYLES = {"bold": "1", "dim": "2", "warning": "33", "error": "31", "plain": "0"}
-_PAINT = {_FIRST_STYLE + n: f"\x1b[{code}m" for n, code in enumerate(_STYLES.values())}
-_BARE = dict.fromkeys(_PAINT)
 
 
 def is_coloured() -> bool:

@@ -10,7 +10,7 @@ from memcli.errors import NotFoundError, StoreError
 from memcli.git.index_file import shared_folder
 from memcli.settings import BESIDE, is_journal
 from memcli.settings import FOLDER as FOLDER  # noqa: PLC0414 - the places in a store are here
-from memcli.store.atomic import make_folder, read_regular, read_stored, write_file
+from memcli.store.atomic import make_folder, read_regular, read_stored, remove_file, write_file
 from memcli.store.lock import HeldLock, locked
 from memcli.store.private import can_write, private_folder
 from memcli.store.private import find_work_tree as find_work_tree  # noqa: PLC0414 - as what else is found above a folder
@@ -288,6 +288,36 @@ def install_own_attributes(root: str) -> bool:
         return False
     make_folder(os.path.join(shared, "info"), 0o755)
     return _add_lines(os.path.join(shared, "info", "attributes"), _attributes(f"**/{FOLDER}/", NAME))
+
+
+def remove_attributes(root: str) -> bool:
+    """Takes back what `install_attributes` and `install_own_attributes` added; returns whether that was anything. Raises
+    StoreError. A file of which nothing is left is removed."""
+    from memcli.git.hooks import NAME
+
+    work_tree = find_work_tree(os.path.dirname(root))
+    shared = work_tree and shared_folder(work_tree)
+    own = _remove_lines(os.path.join(root, ".gitattributes"), ("*.json text eol=lf", *_attributes("", NAME)))
+    if not shared:
+        return own
+    return _remove_lines(os.path.join(shared, "info", "attributes"), _attributes(f"**/{FOLDER}/", NAME)) or own
+
+
+def _remove_lines(path: str, gone: Sequence[str]) -> bool:
+    try:
+        lines = (read_regular(path, _MAX_IGNORE) or b"").decode().splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise StoreError(f"cannot read {path}", "remove memcli's lines by hand") from None
+    left = [line for line in lines if line not in gone]
+    if not [line for line in left if line != _ATTRIBUTES_TITLE]:
+        left = []
+    if left == lines:
+        return False
+    if left:
+        write_file(path, "\n".join([*left, ""]).encode())
+    else:
+        remove_file(path)
+    return True
 
 
 def _attributes(folder: str, name: str) -> tuple[str, str]:

@@ -92,7 +92,7 @@ def test_a_commit_that_cannot_be_read(repo: Repo, tmp_path: Path, monkeypatch: p
     repo.commit("one", {"a.py": "a = 1\n"})
     bad = repo.commit(POISON, {"b.py": "b = 1\n"})
     repo.commit("three", {"c.py": "c = 1\n", "d.py": "d = 1\n" * 9})
-    monkeypatch.setattr(commits, "candidate", poisoned(commits.candidate, lambda origin, _: origin.message))
+    monkeypatch.setattr(commits, "candidate", poisoned(commits.candidate, lambda _commit, message, _: message))
     source = CommitSource(str(repo.root), "HEAD")
     done = ingest(workspace, source)
     assert [text.splitlines()[0] for text in texts(workspace)] == ["one", "three", "three"]
@@ -109,7 +109,7 @@ def test_a_file_that_cannot_be_cut(repo: Repo, tmp_path: Path, monkeypatch: pyte
         repo.write(f"{name}.md", f"# {name}\n\nText of {name}.\n")
     repo.git("add", "-A")
     monkeypatch.setattr(files, "pieces", poisoned(files.pieces, lambda name, *_: name))
-    monkeypatch.setattr(commits, "candidate", poisoned(commits.candidate, lambda _, diffs: diffs[0].file))
+    monkeypatch.setattr(commits, "candidate", poisoned(commits.candidate, lambda _commit, _, diffs: diffs[0].file))
     done = ingest(workspace, FileSource([str(repo.root)], str(repo.root)))
     assert (done.created, [f.file for f in done.failed]) == (2, [f"{POISON}.md"])
     done = ingest(workspace, StagedSource(str(repo.root)))

@@ -102,8 +102,11 @@ def test_forgetting_and_coming_back(run: Run) -> None:
     assert run("forget", "a", "--recursive").out.count("forgotten") == 2
     assert [m["path"] for m in run("list", "--json").json] == ["b"]
     assert len(run("list", "--all", "--json").json) == 3
-    assert run("edit", "a/x", "--set", "active=true").code == 0
+    done = run("forget", "b")
+    assert done.err == f"memcli: `memcli restore {stored(run, 'b')['id']}` brings it back\n"
+    assert run("restore", "a/x", "b").out.count("restored") == 2
     assert [m["path"] for m in run("list", "--json").json] == ["a/x", "b"]
+    assert run("edit", "a/y", "--set", "active=true").code == 0
     run("space", "policy", "main", "--set", "allow_delete=true")
     assert run("forget", "b", "--purge", "--yes").out.startswith("purged")
     assert run("get", "b").code == 3

@@ -155,7 +155,11 @@ def test_a_memory_cannot_colour_or_move_anything(run: Run, tmp_path: Path) -> No
         "--path",
         "a",
     )
-    assert SHAPES.sub("", shown(tmp_path, 80, "list")).count("\x1b") == 0
+    for command in (("list",), ("list", "--tree"), ("recall", "plain"), ("get", "a")):
+        text = shown(tmp_path, 80, *command)
+        assert "\x1b[33m" not in text, command
+        assert "\x1b[31m" not in text, command
+        assert SHAPES.sub("", text).count("\x1b") == 0, command
     assert "\x1b" not in run("list").out
 
 

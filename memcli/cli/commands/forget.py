@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
 
 
+_MOST_NAMED = 4
+
+
 class ForgetOptions(Options):
     """What `memcli forget` takes."""
 
@@ -50,7 +53,7 @@ class ForgetOptions(Options):
 def command(session: CommandContext, options: ForgetOptions) -> None:
     """Exclude memories from recall. They stay in the file, and `memcli list --all` shows them.
 
-    `memcli edit ID --set active=true` makes one active again.
+    `memcli restore ID` makes one active again.
 
     >>> memory.forget('ops/deploy')['status']
     'forgotten'
@@ -71,6 +74,9 @@ def command(session: CommandContext, options: ForgetOptions) -> None:
     memories = [m for home, own in homes for m in forget(home, own, options.recursive, options.if_digest)]
     data = {"status": "forgotten", "memories": [{"id": m.id, "path": m.path} for m in memories]}
     session.output.confirm(data, "\n".join(f"forgotten {m.id} {m.path}" for m in memories))
+    if memories:
+        names = " ".join(m.id for m in memories) if len(memories) < _MOST_NAMED else "ID"
+        session.output.note(f"`memcli restore {names}` brings {'it' if len(memories) == 1 else 'them'} back")
     if missing is not None:
         raise missing
 

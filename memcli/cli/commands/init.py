@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from contextlib import chdir
+from contextlib import chdir, suppress
 
 from memcli.cli.options import Options, flag, option
 from memcli.cli.verb import START, CommandContext, verb
+from memcli.errors import NotFoundError, RefusedError, StoreError, UsageError
 from memcli.model.memory import Json
 from memcli.wiring import extra
 
@@ -20,6 +21,9 @@ class InitOptions(Options):
     agent: list[str] = option(
         metavar="NAME", help="Connect this agent, as `agent install` does. Repeatable.", many=True
     )
+    undo: bool = flag(help="Take back what init set up: agents, git hooks, merge driver, attributes.")
+    purge: bool = flag(help="With --undo: also delete the store and the private state of this clone.")
+    yes: bool = flag(help="Delete without asking.")
 
 
 @verb(InitOptions, section=START, line="Create the store of this repository")
@@ -30,9 +34,18 @@ def command(session: CommandContext, options: InitOptions) -> int:
 
     Example: memcli init --git --hooks --agent claude
 
+    --undo takes all of it back, whoever installed it: the files are as before, byte for byte, but for what was changed since.
+    The memories stay, unless --purge deletes them, too.
+
+    Example: memcli init --undo
+
     >>> memory.init()['created']
     False
     """
+    if options.undo:
+        return _undo(session, options)
+    if options.purge:
+        raise UsageError("--purge needs --undo", "run `memcli init --undo --purge`")
     from memcli.git.repository import find_repository
     from memcli.wiring.roots import make_store
 
@@ -84,3 +97,43 @@ def _install_driver(root: str) -> list[str]:
     if configure(find_repository(os.path.dirname(root))) or is_news:
         done.append("set merge.memcli in this clone's git config; run `memcli init --git` once in every other clone")
     return done or ["the merge driver is already installed"]
+
+
+def _undo(session: CommandContext, options: InitOptions) -> int:
+    """Takes back what was set up around the store, and deletes it where that is wanted. Raises NotFoundError without a store."""
+    from memcli.cli.git_hooks import remove_hooks
+    from memcli.cli.output import ask
+    from memcli.git import NAMES
+    from memcli.git.hooks import unconfigure
+    from memcli.git.repository import find_repository
+    from memcli.store.layout import remove_attributes
+    from memcli.store.private import private_folder
+
+    root = session.open(tells_off=False).root
+    private = private_folder(root)
+    if options.purge and not options.yes and not ask(f"Delete {root} and {private}? This cannot be undone."):
+        raise RefusedError("nothing was deleted", "add --yes to delete the store without asking")
+    session.options["root"] = root
+    code, lines = 0, []
+    with chdir(os.path.dirname(root)):
+        lines += extra("agents.setup").uninstall_agents(session)
+        with suppress(NotFoundError):  # there is no repository
+            repository = find_repository(os.getcwd())
+            _, changed, code = remove_hooks(session, NAMES)
+            lines += [line for line in changed if "absent" not in line]
+            if unconfigure(repository):
+                lines.append("removed merge.memcli and diff.memcli from this clone's git config")
+    if remove_attributes(root):
+        lines.append("removed memcli's lines from .gitattributes and .git/info/attributes")
+    if options.purge:
+        import shutil
+
+        for folder in dict.fromkeys((private, root)):
+            shutil.rmtree(folder, ignore_errors=True)
+            if os.path.lexists(folder):
+                raise StoreError(f"cannot delete {folder}", "delete it by hand")
+            lines.append(f"deleted {folder}")
+        with suppress(OSError):  # other stores of the repository have theirs there
+            os.removedirs(os.path.dirname(private))
+    session.output.confirm({"root": root, "undone": lines}, "\n".join(lines) or "nothing was set up")
+    return code

@@ -10,7 +10,16 @@ from difflib import unified_diff
 from memcli.cli.verb import CommandContext
 from memcli.errors import UsageError
 from memcli.extras.agents.files import Site
-from memcli.extras.agents.install import InstallPlan, carry_out, check, installed, plan_install, remark, warnings
+from memcli.extras.agents.install import (
+    InstallPlan,
+    carry_out,
+    check,
+    installed,
+    plan_install,
+    plan_uninstall,
+    remark,
+    warnings,
+)
 from memcli.extras.agents.table import AGENTS, LOCAL, PROJECT, SCOPES, USER, parts_of
 from memcli.model.memory import Json
 from memcli.store.layout import Layout, find_work_tree
@@ -101,6 +110,17 @@ def diff_of(plan: InstallPlan) -> str:
 
 def _site_of_store(root: str, environ: Mapping[str, str]) -> Site:
     return Site(PROJECT, os.path.dirname(root), Layout(root).private(_NOTES), environ)
+
+
+def uninstall_agents(session: CommandContext) -> list[str]:
+    """Disconnects all agents that are connected to this project or clone; one line for each change. Raises StoreError."""
+    lines = []
+    for site, name in list(installed([site_of(session, scope) for scope in ("project", "local")])):
+        plan = plan_uninstall(site, name)
+        if plan.changes:
+            carry_out(site, plan)
+            lines += told(plan)
+    return lines
 
 
 def installed_agents(root: str, environ: Mapping[str, str]) -> list[str]:

@@ -510,6 +510,9 @@ class Memory:
         git: bool = False,
         hooks: bool = False,
         agent: str | Sequence[str] = (),
+        undo: bool = False,
+        purge: bool = False,
+        yes: bool = False,
         space: str | None = None,
     ) -> Object:
         """Create a store: `.memory/` at the root of the work tree, or in the current folder outside a repository.
@@ -522,6 +525,9 @@ class Memory:
             git: Install the git merge driver for memories in this clone.
             hooks: Install git hooks in this clone, as `hook install` does.
             agent: Connect this agent, as `agent install` does. Repeatable. (NAME)
+            undo: Take back what init set up: agents, git hooks, merge driver, attributes.
+            purge: With --undo: also delete the store and the private state of this clone.
+            yes: Delete without asking.
             space: The space to use, for this call.
         """
     def link(
@@ -878,13 +884,14 @@ class Memory:
         list: bool = False,
         space: str | None = None,
     ) -> Any:
-        """Restore memories that gc, forget --purge, a reset or an import deleted, byte for byte, within the policy's grace_days.
+        """Make memories active again that were forgotten, or bring back what gc, forget --purge, a reset or an import deleted, byte
+        for byte, within the policy's grace_days.
 
         >>> memory.restore(list=True)
         []
 
         Parameters:
-            refs: Deleted memories; the latest version is restored.
+            refs: Forgotten or deleted memories; of these the latest version.
             run: Restore everything that this run deleted. (RUN)
             list: List what can be restored.
             space: The space to use, for this call.

@@ -17,21 +17,24 @@ if TYPE_CHECKING:
 class RestoreOptions(Options):
     """What `memcli restore` takes."""
 
-    refs: list[str] = argument("ID|PATH...", "Deleted memories; the latest version is restored.", many=True)
+    refs: list[str] = argument("ID|PATH...", "Forgotten or deleted memories; of these the latest version.", many=True)
     run: str | None = option(metavar="RUN", help="Restore everything that this run deleted.")
     list: bool = flag(help="List what can be restored.")
 
 
-@verb(RestoreOptions, reach=STORE, section=SHARE, line="Restore deleted memories", role=ADMIN, returns="Any")
+@verb(
+    RestoreOptions, reach=STORE, section=SHARE, line="Restore forgotten or deleted memories", role=ADMIN, returns="Any"
+)
 def command(session: CommandContext, options: RestoreOptions) -> None:
-    """Restore memories that gc, forget --purge, a reset or an import deleted, byte for byte, within the policy's grace_days.
+    """Make memories active again that were forgotten, or bring back what gc, forget --purge, a reset or an import deleted, byte
+    for byte, within the policy's grace_days.
 
     Example: memcli restore auth/tokens
 
     >>> memory.restore(list=True)
     []
     """
-    from memcli.extras.restore.restoring import by_trash, restore, restore_run, trashes
+    from memcli.extras.restore.restoring import Restored, by_trash, reactivate, restore, restore_run, trashes
     from memcli.render.clean import grid
 
     if sum((bool(options.refs), options.run is not None, options.list)) != 1:
@@ -59,8 +62,11 @@ def command(session: CommandContext, options: RestoreOptions) -> None:
     if options.run is not None:
         _confirm(session, [restore_run(workspace, options.run)])
         return
-    homes, missing = by_trash(workspace, options.refs)
-    _confirm(session, [restore(home, own) for home, own in homes])
+    active, deleted = reactivate(workspace, options.refs)
+    homes, missing = by_trash(workspace, deleted) if deleted else ([], None)
+    again = [Restored(workspace.space, tuple(active), (), ())] if active else []
+    if again or homes:
+        _confirm(session, [*again, *(restore(home, own) for home, own in homes)])
     if missing is not None:
         raise missing
 

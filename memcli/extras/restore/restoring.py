@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 
-from memcli.app.homes import Homes, beyond, grouped
+from memcli.app.catalogue import find_in, reading_asked
+from memcli.app.edit import alter
+from memcli.app.homes import Homes, beyond, by_home, grouped
 from memcli.app.linked_store import without_lost
 from memcli.app.repo import sync_behind
 from memcli.app.workspace import Workspace, load_space
@@ -55,6 +57,19 @@ def restore(workspace: Workspace, refs: Sequence[str]) -> Restored:
         runs = [run for run in all_runs if run.space.name == workspace.space]
         found = dict(_find(runs, ref, workspace.space) for ref in refs)
     return _bring_back(workspace, workspace.space, found)
+
+
+def reactivate(workspace: Workspace, refs: Sequence[str]) -> tuple[list[Memory], list[str]]:
+    """Makes active again those memories of `refs` that were forgotten; and the references that name none of these."""
+    forgotten = []
+    with reading_asked(workspace) as spaces:
+        for ref in refs:
+            with suppress(NotFoundError, UsageError):
+                if not find_in(spaces, ref)[1].active:
+                    forgotten.append(ref)
+    homes, _ = by_home(workspace, forgotten)
+    found = [m for home, own in homes for m in alter(home, own, lambda memory, _: replace(memory, active=True))]
+    return found, [ref for ref in refs if ref not in forgotten]
 
 
 def by_trash(workspace: Workspace, refs: Sequence[str]) -> tuple[Homes, MemcliError | None]:

@@ -74,7 +74,7 @@ def command(session: CommandContext, options: TrustOptions) -> None:
         "believed": {"config": config, "policies": policies},
     }  # fmt: skip
     lines = [_told(trust.is_accepted, workspace.root, spaces), *_believed(trust.is_accepted, config, policies)]
-    session.output.answer(data, "\n".join(lines))
+    (session.output.answer if options.status else session.output.confirm)(data, "\n".join(lines))
 
 
 def _confirm(session: CommandContext, question: str, yes: bool, takes_effect: Sequence[str] = ()) -> None:

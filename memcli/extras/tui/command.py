@@ -48,14 +48,25 @@ def command(session: CommandContext, options: BrowseOptions) -> None:
 
     scope = CatalogueFilter(path, tuple(kinds), tuple(tags))
     if session.output.json or not _has_screen():
-        from memcli.app.catalogue import list_memories
-        from memcli.render.memory import listing, summary_json
+        from memcli.app.catalogue import newest
+        from memcli.render.memory import list_line, summary_json
 
-        found = list_memories(session.open(), scope)
-        session.output.answer([summary_json(m) for m in found], listing(found))
+        with newest(session.open(), scope) as found:
+            if session.output.json:
+                session.output.array(map(summary_json, found.memories))
+            else:
+                session.output.write("\n".join(map(list_line, found.memories)))
         return
-    with _extra("browse", "tui", "textual"):
-        from memcli.extras.tui.app import Browser
+    try:
+        with _extra("the full-screen view", "tui", "textual"):
+            from memcli.extras.tui.app import Browser
+    except UsageError as error:  # the base install shows the tree
+        from memcli.app.catalogue import load_tree
+        from memcli.render.memory import tree_text
+
+        session.output.page(tree_text(load_tree(session.open(), path, None)))
+        session.output.note(f"{error.message} ({error.hint})")
+        return
     from memcli.cli.editor import EditorFile
     from memcli.extras.tui.changes import Editor
     from memcli.extras.tui.status import Recaller

@@ -35,7 +35,7 @@ def test_what_carries_instructions_is_kept_marked_and_withheld(run: Run) -> None
     shown = run("recall", "database", "--include-untrusted").out
     assert EVIL in shown
     assert "· untrusted (instructions)" in shown
-    assert "  !  " in run("list").out
+    assert "\t!\t" in run("list").out
     assert "untrusted (instructions)" in run("get", evil_id(run)).out
 
 

@@ -307,7 +307,7 @@ def test_piped_it_prints_what_list_prints(
     assert main(["browse", "nope", *root]) == NotFoundError.exit_code
 
 
-def test_without_textual_it_says_what_to_install(
+def test_without_textual_it_shows_the_tree_and_says_what_to_install(
     workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import sys
@@ -318,7 +318,9 @@ def test_without_textual_it_says_what_to_install(
     monkeypatch.setattr(browse, "_has_screen", lambda: True)
     monkeypatch.delitem(sys.modules, "memcli.extras.tui.app")
     monkeypatch.setitem(sys.modules, "textual", None)
-    assert main(["browse", "--root", str(tmp_path)]) == UsageError.exit_code
-    assert (
-        capsys.readouterr().err == "memcli: browse needs the extra `tui` (pip install '.[tui]' in a clone of memcli)\n"
-    )
+    few(workspace)
+    assert main(["browse", "--root", str(tmp_path)]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.splitlines()[:2] == ["auth/", "  passwords"]
+    hint = "the full-screen view needs the extra `tui` (pip install '.[tui]' in a clone of memcli)"
+    assert shown.err == f"memcli: {hint}\n"

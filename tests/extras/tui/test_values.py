@@ -133,7 +133,11 @@ class Past:
         self.held = {name: text for name, _, _, text in commits}
         self.moves = renamed or {}
 
-    def commit(self, revision: str) -> str:
+    @property
+    def repository(self) -> object:
+        return self
+
+    def resolve(self, revision: str) -> str:
         return self.all[0].hash
 
     def commits(self, start: str, name: str) -> list[HistoryCommit]:
