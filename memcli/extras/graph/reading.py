@@ -38,23 +38,20 @@ def graph_of(
     starts = [node_id(end.space, end.memory.id, workspace.main)] if end else _below(workspace, spaces, ref)
     for name, memories in _abroad(workspace, spaces, inactive).items():
         spaces[name] = [*spaces.get(name, ()), *memories]
-    graph = build(spaces, workspace.main, _clusters(workspace, clustered))
-    return _shown(workspace, neighbourhood(graph, starts, depth) if ref else graph)
-
-
-def _clusters(workspace: Workspace, spaces: Sequence[str]) -> dict[str, list[str]]:
-    """The nodes in each cluster of the spaces, by its name, with its id where two are named alike."""
-    found = []
-    for space in spaces:
-        clean = workspace.redactor.cleaner(workspace.store.policy(space))
-        found += [(space, clean(cluster.name), cluster) for cluster in clusters(workspace, space).found]
-    often = Counter(name for _, name, _ in found)
-    return {
-        name if often[name] == 1 else f"{name} ({cluster.id})": [
-            node_id(space, one, workspace.main) for one in cluster.ids
+    named = []
+    for name in clustered:
+        clean = workspace.redactor.cleaner(workspace.store.policy(name))
+        named += [(name, clean(cluster.name), cluster) for cluster in clusters(workspace, name).found]
+    often = Counter(title for _, title, _ in named)
+    # The nodes in each cluster by its name, with its id where two are named alike.
+    of_clusters = {
+        title if often[title] == 1 else f"{title} ({cluster.id})": [
+            node_id(name, one, workspace.main) for one in cluster.ids
         ]
-        for space, name, cluster in found
+        for name, title, cluster in named
     }
+    graph = build(spaces, workspace.main, of_clusters)
+    return _shown(workspace, neighbourhood(graph, starts, depth) if ref else graph)
 
 
 def private_spaces(workspace: Workspace, graph: Graph) -> dict[str, int]:

@@ -35,32 +35,22 @@ def traced(
     from memcli.errors import UsageError
 
     try:
-        tracer = _tracer(environ)
-    except UsageError:
-        if not is_background:
-            raise
-        yield None  # nobody would see the error, and the work would be left undone
-        return
+        from memcli.extras.telemetry.exporting import open_tracer
+
+        tracer: Tracer = open_tracer(environ)
+    except (ImportError, ValueError) as error:
+        if is_background:
+            yield None  # nobody would see the error, and the work would be left undone
+            return
+        if isinstance(error, ImportError):
+            message, hint = f"{VARIABLE} needs the extra `otel`", "run `pip install 'memcli[otel]'`"
+        else:
+            message, hint = f"traces cannot be set up: {error}", "correct the variable"
+        raise UsageError(message, f"{hint}, or unset {VARIABLE}") from None
     from memcli.extras.telemetry import tracing
 
     with tracing.running(name, tracer, environ) as command:
         yield command
-
-
-def _tracer(environ: Mapping[str, str]) -> Tracer:
-    from memcli.errors import UsageError
-
-    try:
-        from memcli.extras.telemetry.exporting import open_tracer
-
-        tracer: Tracer = open_tracer(environ)
-    except ImportError:
-        raise UsageError(
-            f"{VARIABLE} needs the extra `otel`", f"run `pip install 'memcli[otel]'`, or unset {VARIABLE}"
-        ) from None
-    except ValueError as error:
-        raise UsageError(f"traces cannot be set up: {error}", f"correct the variable, or unset {VARIABLE}") from None
-    return tracer
 
 
 def asking(environ: Mapping[str, str], model: ModelName, task: str) -> AbstractContextManager[None]:

@@ -297,7 +297,28 @@ class Rows(ScrollView, can_focus=True):
             return Strip([Segment(text, self.rich_style)]).adjust_cell_length(width, self.rich_style)
         if y >= len(self.rows):
             return Strip.blank(width, self.rich_style)
-        return self._draw(self.rows[y], width, self._cursor == y)
+        row, is_cursor = self.rows[y], self._cursor == y
+        base = self.rich_style
+        if is_cursor:
+            base += self.get_component_rich_style("rows--cursor", partial=True)
+        name_style, note_style = base, base
+        if row.memory is None:
+            name_style += self.get_component_rich_style("rows--heading", partial=True)
+        if not is_cursor:
+            note_style += self.get_component_rich_style("rows--note", partial=True)
+        # The marks and the indent, the name padded or cut, and the note; together `width` columns.
+        sign = "" if row.lead else "  " if row.is_open is None else "▾ " if row.is_open else "▸ "
+        mark = self._marks(row.memory) if row.memory else ""
+        left = f"{mark:<{self._margin}}{row.lead}{' ' * min(_MOST_INDENT, _INDENT * row.depth)}{sign}"
+        left = set_cell_size(left, min(cell_len(left), width))
+        note = f" {clean_line(row.note)} "
+        room = width - cell_len(left) - cell_len(note)
+        name = clean_line(row.name) or "?"
+        if room < min(_LEAST_NAME, cell_len(name)):
+            room, note = width - cell_len(left), ""
+        name = fit(name, max(0, room), keep_end=bool(row.lead))
+        parts = ((left, base), (name, name_style), (note, note_style))
+        return Strip([Segment(text, style) for text, style in parts if text], width)
 
     def action_move(self, by: int) -> None:
         """Moves the cursor down, or up when `by` is negative."""
@@ -361,29 +382,6 @@ class Rows(ScrollView, can_focus=True):
             self.scroll_to(
                 y=self._cursor if self._cursor < top else self._cursor - height + 1, animate=False, force=True
             )
-
-    def _draw(self, row: ViewRow, width: int, is_cursor: bool) -> Strip:
-        base = self.rich_style
-        if is_cursor:
-            base += self.get_component_rich_style("rows--cursor", partial=True)
-        name_style, note_style = base, base
-        if row.memory is None:
-            name_style += self.get_component_rich_style("rows--heading", partial=True)
-        if not is_cursor:
-            note_style += self.get_component_rich_style("rows--note", partial=True)
-        # The marks and the indent, the name padded or cut, and the note; together `width` columns.
-        sign = "" if row.lead else "  " if row.is_open is None else "▾ " if row.is_open else "▸ "
-        mark = self._marks(row.memory) if row.memory else ""
-        left = f"{mark:<{self._margin}}{row.lead}{' ' * min(_MOST_INDENT, _INDENT * row.depth)}{sign}"
-        left = set_cell_size(left, min(cell_len(left), width))
-        note = f" {clean_line(row.note)} "
-        room = width - cell_len(left) - cell_len(note)
-        name = clean_line(row.name) or "?"
-        if room < min(_LEAST_NAME, cell_len(name)):
-            room, note = width - cell_len(left), ""
-        name = fit(name, max(0, room), keep_end=bool(row.lead))
-        parts = ((left, base), (name, name_style), (note, note_style))
-        return Strip([Segment(text, style) for text, style in parts if text], width)
 
 
 def fit(text: str, width: int, keep_end: bool = False) -> str:
