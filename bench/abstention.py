@@ -44,7 +44,7 @@ def off_topic(tasks: Sequence[Task], views: Mapping[Space, KeptView], ranker: Ra
             ]
             for group, questions in [*others, (OWN, own)]:
                 for question in questions:
-                    yield Asked(task.name, group, ranker.rank(question.query(_TOP), views[space]).confidence)
+                    yield Asked(task.name, group, ranker(question.query(_TOP), views[space]).confidence)
 
 
 def on_topic(tasks: Sequence[Task], views: Mapping[Space, KeptView], ranker: Ranker) -> Iterator[Asked]:
@@ -54,5 +54,5 @@ def on_topic(tasks: Sequence[Task], views: Mapping[Space, KeptView], ranker: Ran
             view = views[space]
             for question in space.questions:
                 found = question.relevant.intersection(ranked(ranker, view, question, _TOP))
-                confidence = ranker.rank(question.query(_TOP), view).confidence
+                confidence = ranker(question.query(_TOP), view).confidence
                 yield Asked(task.name, "", confidence, len(found) / len(question.relevant))

@@ -118,7 +118,7 @@ def load(path: str, work: str) -> Task:
 
 def ranked(ranker: Ranker, view: KeptView, question: Question, limit: int) -> list[str]:
     """The ids that recall gives for a question, best first, without going through the command line."""
-    hits = ranker.rank(question.query(limit), view).hits
+    hits = ranker(question.query(limit), view).hits
     return [hit.entry.id for hit in order(hits, limit)]
 
 

@@ -153,7 +153,7 @@ def search(query: Query, place: SearchedSpace) -> SpaceHits:
     visible = place.view().visible(query)
     ranking = Ranking()  # nothing at all is no question
     if query.topic.strip():
-        ranking = place.ranker.rank(query, place.view())
+        ranking = place.ranker(query, place.view())
     elif (
         query.lists_all or query.kinds or query.changed_since or query.ids
     ):  # all that passes the filters, newest first

@@ -296,17 +296,15 @@ def _rejected_places(words: Sequence[Word]) -> frozenset[int]:
     lows = [word.low for word in words]
     found = {at - 2 for at in range(2, len(words)) if lows[at] in _GONE}
     for at, low in enumerate(lows):
+        start, reach = at + 1, 0
         if " ".join(lows[at : at + 2]) in REPLACED:
-            found.update(_reached(words, at + 2, _REACH))
+            start, reach = at + 2, _REACH
         elif low in REPLACED:
-            found.update(_reached(words, at + 1, 1 if low in _ADJACENT else _REACH))
+            reach = 1 if low in _ADJACENT else _REACH
         elif low == "from" and "to" in lows[at + 2 : at + 6]:
             found.add(at + 1)
+        for place in range(start, min(len(words), start + reach)):
+            if words[place].text in ".,;:" or words[place].low in _ENDS:
+                break
+            found.add(place)
     return frozenset(found & named)
-
-
-def _reached(words: Sequence[Word], start: int, reach: int) -> Iterator[int]:
-    for place in range(start, min(len(words), start + reach)):
-        if words[place].text in ".,;:" or words[place].low in _ENDS:
-            return
-        yield place

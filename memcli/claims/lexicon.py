@@ -28,10 +28,6 @@ def _words(name: str) -> frozenset[str]:
     return frozenset(_split(_DATA[name]))
 
 
-def _stems(name: str) -> frozenset[str]:
-    return frozenset(map(stem, _split(_DATA[name])))
-
-
 def _inverted(name: str) -> dict[str, str]:
     """For each word of the lists of an entry the name of its list."""
     return {word: key for key, value in _DATA[name].items() for word in _split(value)}
@@ -39,9 +35,9 @@ def _inverted(name: str) -> dict[str, str]:
 
 NEGATIONS = _words("negations")
 """Words that deny; contractions are written out before."""
-DENYING = _stems("denying")
+DENYING = frozenset(map(stem, _words("denying")))
 """Stems of words that deny what they are said of."""
-AFFIRMING = _stems("affirming")
+AFFIRMING = frozenset(map(stem, _words("affirming")))
 """Stems of words that affirm what they are said of, and add nothing else."""
 SCOPES: Mapping[str, str] = _inverted("scopes")
 """Words that say where something holds: elsewhere the opposite may."""
@@ -60,7 +56,7 @@ REPLACED = frozenset(_DATA["replaced"])
 NUMBERS: Mapping[str, int] = {word: int(number) for word, number in _inverted("numbers").items()}
 PERIODS: Mapping[str, float] = {word: float(seconds) for word, seconds in _inverted("periods").items()}
 """Words for how often something happens, each with its period in seconds."""
-GENERIC = frozenset(STOP_WORDS) | _stems("generic")
+GENERIC = frozenset(STOP_WORDS) | frozenset(map(stem, _words("generic")))
 """Stems that say nothing of what a claim is about."""
 SAME_WORDS: Mapping[str, str] = {
     stem(word): stem(group.split()[0]) for group in _DATA["same"] for word in group.split()

@@ -83,13 +83,8 @@ class Quantity(NamedTuple):
         return self.value if isinstance(self.value, str) else f"{self.value:.9g}"
 
 
-class _Read(NamedTuple):
-    """What is read from a place on: the dimension, the value, how many words, and those that belong to it as text."""
-
-    dimension: str
-    value: float | str
-    length: int
-    text: str
+_Read = tuple[str, float | str, int, str]
+"""What is read from a place on: the dimension, the value, how many words, and those that belong to it as text."""
 
 
 def quantities(words: Sequence[Word]) -> list[Quantity]:
@@ -101,16 +96,17 @@ def quantities(words: Sequence[Word]) -> list[Quantity]:
         if one is None:
             at += 1
             continue
+        dimension, value, length, text = one
         near = words[max(0, at - 4) : at]
-        after = words[at + one.length : at + one.length + 3]
+        after = words[at + length : at + length + 3]
         lows = {w.low for w in near[-3:]}
-        counted = words[at + 1 : at + 1 + _NOUNS] if one.dimension == "number" else ()
+        counted = words[at + 1 : at + 1 + _NOUNS] if dimension == "number" else ()
         end = next((n for n, word in enumerate(counted) if not word.stem or word.low in _LINKS), len(counted))
         found.append(
             Quantity(
-                one.dimension,
-                one.value,
-                one.text,
+                dimension,
+                value,
+                text,
                 at,
                 beside=frozenset(w.stem for w in (*near, *after) if is_content(w)),
                 nouns=frozenset(w.stem for w in counted[:end] if is_content(w)),
@@ -119,7 +115,7 @@ def quantities(words: Sequence[Word]) -> list[Quantity]:
                 stem=words[at].stem,
             )
         )
-        at += one.length
+        at += length
     return found
 
 
@@ -128,7 +124,7 @@ def _clock(words: Sequence[Word], at: int) -> _Read | None:
     if not _CLOCK.fullmatch(text):
         return None
     hours, minutes = text.split(":")[:2]
-    return _Read("clock", int(hours) * 60 + int(minutes), 1, text)
+    return ("clock", int(hours) * 60 + int(minutes), 1, text)
 
 
 def _date(words: Sequence[Word], at: int) -> _Read | None:
@@ -138,9 +134,7 @@ def _date(words: Sequence[Word], at: int) -> _Read | None:
     for month, day in ((words[at], words[at + 1]), (words[at + 1], words[at])):
         number = day.text.removesuffix("th").removesuffix("st").removesuffix("nd")
         if month.low in MONTH_NUMBERS and number.isdecimal() and 0 < int(number[:4]) <= _DAYS:
-            return _Read(
-                "date", MONTH_NUMBERS[month.low] * 32 + int(number), 2, f"{words[at].text} {words[at + 1].text}"
-            )
+            return ("date", MONTH_NUMBERS[month.low] * 32 + int(number), 2, f"{words[at].text} {words[at + 1].text}")
     return None
 
 
@@ -148,7 +142,7 @@ def _code(words: Sequence[Word], at: int) -> _Read | None:
     """`ES2020`, `gpt-4o-mini`: a name that begins with letters and goes on with a number."""
     word = words[at]
     match = _CODE.fullmatch(word.low) if word.is_name and not choice_of(word) else None
-    return _Read(f"{CODE}{match[1] or match[3]}", match[2] or match[4], 1, word.text) if match else None
+    return (f"{CODE}{match[1] or match[3]}", match[2] or match[4], 1, word.text) if match else None
 
 
 def _period(words: Sequence[Word], at: int) -> _Read | None:
@@ -168,7 +162,7 @@ def _period(words: Sequence[Word], at: int) -> _Read | None:
         period = (
             _seconds(lows[length - 1]) / times if len(lows) >= length and lows[length - 2] in ("a", "an", "per") else 0
         )
-    return _Read(PERIOD, period, length, " ".join(w.text for w in words[at : at + length])) if period else None
+    return (PERIOD, period, length, " ".join(w.text for w in words[at : at + length])) if period else None
 
 
 def _number_of(low: str) -> int:
@@ -200,7 +194,7 @@ def _half(words: Sequence[Word], at: int) -> _Read | None:
             and len(unit) > _SHORT_UNIT
         ):
             dimension, factor = UNITS[unit]
-            return _Read(dimension, part * factor, length, " ".join(w.text for w in words[at : at + length]))
+            return (dimension, part * factor, length, " ".join(w.text for w in words[at : at + length]))
     return None
 
 
@@ -212,24 +206,24 @@ def _quantity_number(words: Sequence[Word], at: int) -> _Read | None:
         return None
     value = float(NUMBERS[word.low] if is_word else word.text.rstrip("%").replace(",", ""))
     if word.text.endswith("%"):
-        return _Read("share", value / 100, 1, word.text)
+        return ("share", value / 100, 1, word.text)
     if at and words[at - 1].text in _CURRENCIES:
-        return _Read("money", value, 1, f"{words[at - 1].text}{word.text}")
+        return ("money", value, 1, f"{words[at - 1].text}{word.text}")
     following = words[at + 1] if at + 1 < len(words) else None
     if following is None or not following.text.strip(".,;:)"):
-        return None if is_word else _Read("number", value, 1, word.text)
+        return None if is_word else ("number", value, 1, word.text)
     known = UNITS.get(following.low) if not is_word or len(following.low) > _SHORT_UNIT else None
     if known is not None:
-        return _Read(known[0], value * known[1], 2, f"{word.text} {following.text}")
+        return (known[0], value * known[1], 2, f"{word.text} {following.text}")
     if following.low in _FACTORS and not (is_word and following.low == "k"):
         factor, text, unit = _FACTORS[following.low], f"{word.text} {following.text}", words[at + 2 : at + 3]
         dimension, size = UNITS.get(unit[0].low, ("number", 1)) if unit else ("number", 1)
         length = 2 if dimension == "number" else 3
-        return _Read(dimension, value * factor * size, length, f"{text} {unit[0].text}" if length == 3 else text)
+        return (dimension, value * factor * size, length, f"{text} {unit[0].text}" if length == 3 else text)
     is_counted = following.stem and following.low not in _LINKS and following.low not in STOP_WORDS
     if is_counted:
-        return _Read("number", value, 1, f"{word.text} {following.text}")
-    return None if is_word else _Read("number", value, 1, word.text)
+        return ("number", value, 1, f"{word.text} {following.text}")
+    return None if is_word else ("number", value, 1, word.text)
 
 
 def _version(words: Sequence[Word], at: int) -> _Read | None:
@@ -255,7 +249,7 @@ def _version(words: Sequence[Word], at: int) -> _Read | None:
         if near.stem and near.low not in _VERSION_WORDS and (is_content(near) or near.low in PRODUCTS)
     )
     value = sum(int(n) / 1e4**place for place, n in enumerate(numbers))  # as one number, for comparison
-    return _Read(f"version of {next(named, '')}", value, 1, word.text)
+    return (f"version of {next(named, '')}", value, 1, word.text)
 
 
 def glued(text: str) -> str:

@@ -152,13 +152,8 @@ KEY = 0.7
 """The significance from which on an episode is a key moment."""
 
 
-class Arc(Record):
-    """The episodes that begin in each third of the messages, and of all the key moments."""
-
-    beginning: tuple[Episode, ...]
-    middle: tuple[Episode, ...]
-    end: tuple[Episode, ...]
-    key_moments: tuple[Episode, ...]
+Arc = Mapping[str, tuple[Episode, ...]]
+"""The episodes that begin in each third of the messages, `beginning`, `middle` and `end`, and of all the `key_moments`."""
 
 
 def arc(episodes: Sequence[Episode], messages: int) -> Arc:
@@ -167,4 +162,5 @@ def arc(episodes: Sequence[Episode], messages: int) -> Arc:
     first, second, third = (
         tuple(episode for episode, place in zip(episodes, thirds, strict=True) if place == n) for n in range(3)
     )
-    return Arc(first, second, third, tuple(one for one in episodes if one.significance >= KEY))
+    moments = tuple(one for one in episodes if one.significance >= KEY)
+    return {"beginning": first, "middle": second, "end": third, "key_moments": moments}

@@ -101,19 +101,6 @@ class Thread:
         return 3 * len(self.terms & others) >= max(2, min(len(self.terms), len(others)))
 
 
-def is_consent(said: Sequence[Moment]) -> bool:
-    """Whether a user's message is short and objects to nothing: after something was done, it takes it as done."""
-    words = sum(len(one.statement.bare.split()) for one in said)
-    marks = {mark for one in said for mark in one.marks}
-    is_plain = all(one.statement.mood in (STATED, PHATIC) for one in said) and not marks & {
-        PROBLEM,
-        PERSISTS,
-        REQUEST,
-        DISMAY,
-    }
-    return is_plain and words <= _BRIEF and not _OBJECTION.match(said[0].statement.bare)
-
-
 _REACTION = 2
 """How many messages later a reaction still belongs to what was said."""
 _WORTH = 4
@@ -306,7 +293,16 @@ class _ThreadReader:
             self._ask(self._latest.offer)
         thread = self._problems[-1] if self._problems else None
         done = thread.action if thread else None
-        if thread and done and number - done.number <= _REACTION and (PRAISE in marks or is_consent(said)):
+        # a short message that objects to nothing takes what was done as done
+        words = sum(len(one.statement.bare.split()) for one in said)
+        is_plain = all(one.statement.mood in (STATED, PHATIC) for one in said)
+        is_consent = (
+            is_plain
+            and marks.isdisjoint((PROBLEM, PERSISTS, REQUEST, DISMAY))
+            and words <= _BRIEF
+            and not _OBJECTION.match(said[0].statement.bare)
+        )
+        if thread and done and number - done.number <= _REACTION and (PRAISE in marks or is_consent):
             self._solve(thread, done, number)
 
     def _take_sentence(self, said: TalkStatement, marks: AbstractSet[str]) -> None:

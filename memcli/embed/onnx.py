@@ -158,20 +158,16 @@ class OnnxEmbedder:
 
     def _token_ids(self, texts: Sequence[str]) -> list[array[int]]:
         if len(texts) <= _PAIR and all(map(is_plain, texts)):
-            return [array("H", encode(beginning(text, _MAX_CHARACTERS), self._words())) for text in texts]
+            if self._vocabulary is None:  # alone: the library takes several times as long to start
+                with (self._folder / TOKENIZER).open(encoding="utf-8") as file:
+                    self._vocabulary = json.load(file)["model"]["vocab"]
+            return [array("H", encode(beginning(text, _MAX_CHARACTERS), self._vocabulary)) for text in texts]
         if self._tokenizer is None:
             from tokenizers import Tokenizer
 
             self._tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER))
         # One by one: encode_batch starts threads of its own, and then warns on stderr when the process forks.
         return [array("H", self._tokenizer.encode(beginning(text, _MAX_CHARACTERS)).ids) for text in texts]
-
-    def _words(self) -> dict[str, int]:
-        """The vocabulary alone, for plain questions: the library takes several times as long to start."""
-        if self._vocabulary is None:
-            with (self._folder / TOKENIZER).open(encoding="utf-8") as file:
-                self._vocabulary = json.load(file)["model"]["vocab"]
-        return self._vocabulary
 
 
 LARGEST = 3.4e38

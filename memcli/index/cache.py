@@ -49,7 +49,7 @@ def synchronize(connection: sqlite3.Connection, source: IndexSource, path: str, 
 
     Raises CorruptError, and TooMuchError when more than `most` memories are new.
     """
-    if stored_fingerprint(connection) == source.snapshot.fingerprint:
+    if stored(connection, "fingerprint") == source.snapshot.fingerprint:
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -64,7 +64,7 @@ def synchronize(connection: sqlite3.Connection, source: IndexSource, path: str, 
 def _renew(connection: sqlite3.Connection, source: IndexSource, path: str, most: int | None) -> None:
     """As `synchronize`, within a transaction."""
     snapshot = source.snapshot
-    if stored_fingerprint(connection) == snapshot.fingerprint:
+    if stored(connection, "fingerprint") == snapshot.fingerprint:
         return
     from memcli.index.update import update
 
@@ -95,24 +95,19 @@ def follow(connection: sqlite3.Connection, source: IndexSource, path: str) -> No
 
 def is_complete(connection: sqlite3.Connection) -> bool:
     """Whether the catalogue can be read from the index: each memory has one row, and no column misrepresents one."""
-    complete = connection.execute("SELECT value FROM meta WHERE key = 'complete'").fetchone()
     odd = connection.execute("SELECT 1 FROM memory WHERE is_odd OR start < 0 LIMIT 1").fetchone()
-    return complete is not None and bool(complete[0]) and odd is None
+    return bool(stored(connection, "complete")) and odd is None
 
 
-def stored_fingerprint(connection: sqlite3.Connection) -> str | None:
-    """The fingerprint of the snapshot that the index is of."""
-    return _meta(connection, "fingerprint")
-
-
-def _meta(connection: sqlite3.Connection, key: str) -> str | None:
+def stored(connection: sqlite3.Connection, key: str) -> str | None:
+    """What the index says of itself, such as the `fingerprint` of the snapshot that it is of."""
     row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     return row[0] if row else None
 
 
 def _steps(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> list[MoveStep] | None:
     """What was written since the file was indexed, as its writers noted it; None where that is not known."""
-    before = stored_fingerprint(connection) or _meta(connection, "erased")
+    before = stored(connection, "fingerprint") or stored(connection, "erased")
     if path == IN_MEMORY or before is None or not is_complete(connection):
         return None
     from memcli.codec.window import steps_between
@@ -220,10 +215,10 @@ class CachedIndex:
         with suppress(
             sqlite3.Error, MemcliError, ErasedError, TooMuchError, ArithmeticError, LookupError, TypeError, ValueError
         ):
-            known = stored_fingerprint(connection)
+            known = stored(connection, "fingerprint")
             if known and snapshot.fingerprint and known != snapshot.fingerprint:
                 synchronize(connection, self._source(snapshot), path, _FEW)  # a few changes are indexed now
-            if stored_fingerprint(connection) == snapshot.fingerprint and is_complete(connection):
+            if stored(connection, "fingerprint") == snapshot.fingerprint and is_complete(connection):
                 return self._view_of(self._tables_of(connection, path, snapshot))
         connection.close()
         return None
@@ -405,7 +400,7 @@ class KeptSpace(IndexedSpace):
         if self._tables.fingerprint != snapshot.fingerprint or self._file != identity(self._tables.path):
             return False
         try:
-            return stored_fingerprint(self._tables.connection) == snapshot.fingerprint
+            return stored(self._tables.connection, "fingerprint") == snapshot.fingerprint
         except sqlite3.Error:
             return False
 

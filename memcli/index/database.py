@@ -117,16 +117,18 @@ def connect(path: str, warn: Callable[[str], None] = lambda _: None) -> sqlite3.
     if path != IN_MEMORY:
         beneath.own_file(path)
     try:
-        return _open(path)
+        if (known := _open(path)) is not None:
+            return known
     except sqlite3.OperationalError:
         raise  # locked, read-only, disk full: not damage
-    except (sqlite3.DatabaseError, _OtherVersionError) as error:
-        if not isinstance(error, _OtherVersionError):
-            warn(f"{os.path.basename(path)} in the cache was damaged or not ours; it is made anew")
-        remove(path)
-        if path != IN_MEMORY:
-            beneath.own_file(path)
-        return _open(path)
+    except sqlite3.DatabaseError:
+        warn(f"{os.path.basename(path)} in the cache was damaged or not ours; it is made anew")
+    remove(path)
+    if path != IN_MEMORY:
+        beneath.own_file(path)
+    if (made := _open(path)) is None:
+        raise sqlite3.DatabaseError("another version of memcli makes it at the same time")
+    return made
 
 
 def open_known(path: str) -> sqlite3.Connection | None:
@@ -134,10 +136,7 @@ def open_known(path: str) -> sqlite3.Connection | None:
     if not os.path.lexists(path):
         return None
     beneath.own_file(path)
-    try:
-        return _open(path)
-    except _OtherVersionError:
-        return None
+    return _open(path)
 
 
 def select(connection: sqlite3.Connection, statement: str, *values: Any) -> Iterable[tuple[Any, ...]]:
@@ -194,11 +193,8 @@ def copy(source: str, target: str) -> None:
         beneath.unlink(temp)
 
 
-class _OtherVersionError(Exception):
-    """The file was made by another version of this code, which is no damage."""
-
-
-def _open(path: str) -> sqlite3.Connection:
+def _open(path: str) -> sqlite3.Connection | None:
+    """The database; None when another version of this code made it, which is no damage."""
     connection = open_database(path)
     try:
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -217,7 +213,8 @@ def _open(path: str) -> sqlite3.Connection:
         if row is None:
             raise sqlite3.DatabaseError("it is not ours")
         if row[0] != VERSION:
-            raise _OtherVersionError
+            connection.close()
+            return None
         check_tables(connection)
     except BaseException:
         connection.close()

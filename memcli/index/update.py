@@ -43,6 +43,10 @@ if TYPE_CHECKING:
 def columns(memory: Memory) -> dict[str, Any]:
     """The values of the table `memory` that come from the memory itself. For one that `is_odd` the catalogue reads the file:
     its tags or its successor do not survive in a column."""
+    own = memory.procedure.get("trigger") if isinstance(memory.procedure, Mapping) else None
+    triggers = [
+        text for text in (*memory.triggers, own) if isinstance(text, str) and text
+    ]  # a hand may have put in anything
     return {
         "id": memory.id,
         "path": memory.path,
@@ -68,7 +72,7 @@ def columns(memory: Memory) -> dict[str, Any]:
         "confirmed_at": confirmed_at(memory),
         "season": memory.season or "",
         "is_read": memory.kind == "diff" or memory.provenance.get("source") == OBSERVED,
-        "triggers": json.dumps(told) if (told := _triggers(memory)) else "",
+        "triggers": json.dumps(triggers) if triggers else "",
         "characters": len(memory.raw),
         "is_odd": memory.superseded_by == "" or any(tag.split() != [tag] for tag in memory.tags),
     }
@@ -145,12 +149,6 @@ def _raw_terms(raw: str, cut: Sequence[Passage], *, tells: bool) -> tuple[list[s
         at = max(at, passage.end)
         spans.append((first, len(found)))
     return [*found, *terms(raw[at:])], spans
-
-
-def _triggers(memory: Memory) -> list[str]:
-    """The patterns that surface the memory. A hand may have put anything into the file."""
-    own = memory.procedure.get("trigger") if isinstance(memory.procedure, Mapping) else None
-    return [text for text in (*memory.triggers, own) if isinstance(text, str) and text]
 
 
 def links(memory: Memory) -> list[tuple[str, str, float]]:

@@ -232,11 +232,9 @@ class Index(Protocol):
         """The vector of a topic for which views of this index were just asked, with its model; never one made for this."""
 
 
-class Ranker(Protocol):
-    """Orders the memories of a space by how well they answer a query."""
-
-    def rank(self, query: Query, view: IndexedSpace) -> Ranking:
-        """The rows that match, best first: by score, then newest, then id; none when too little speaks for them."""
+Ranker = Callable[["Query", "IndexedSpace"], "Ranking"]
+"""Orders the memories of a space by how well they answer a query: the rows that match, best first: by score, then newest, then
+id; none when too little speaks for them."""
 
 
 class Source(Protocol):

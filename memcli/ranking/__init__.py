@@ -12,9 +12,9 @@ RANKERS = ("basic", "fusion", "graph", "hybrid", "patricia", "raptor")
 def open_ranker(name: str) -> Ranker:
     """The backend of this name, one of RANKERS. No module of another backend is loaded."""
     if name == "fusion":
-        from memcli.ranking.fusion import FusionRanker
+        from memcli.ranking.fusion import rank
 
-        return FusionRanker()
+        return rank
     from memcli.ranking.scorer import Scorer
 
     if name == "graph":

@@ -101,77 +101,75 @@ ABOUT_WEIGHT = 0.3
 """What `--about` gives at most: it leans the order among what answers, and is no question itself."""
 
 
-class FusionRanker:
-    """Words and meaning, min-max weighted. Without an embedder, words alone."""
-
-    def rank(self, query: Query, view: IndexedSpace) -> Ranking:
-        check(query)
-        if query.period and is_listed(query.period):
-            return Ranking(tuple(within_period(query, query.period, view)))
-        asked = [term for term in query_terms(query.topic) if term not in _EVERYWHERE] or query_terms(query.topic)
-        visible = view.visible(query)
-        stats = view.lexical(asked, CANDIDATES, visible, with_common=True)
-        first = _first(asked, stats, view)
-        measured = view.dense(_forms(query.topic, stats), query.deadline, visible, first, query.patience)
-        near: Near | None = None if measured is None else weighed_forms(measured, WHOLE_SHARE)
-        missing = near[0][1].missing if near else 0
-        is_partial = near is not None and near[0][1].size < 2 * missing
-        cosines = mixed(near) if near else NONE
-        state = Ranking(is_degraded=near is None or (missing > 0 and not len(cosines.rows)), missing=missing)
-        cosines = cosines.among(visible)
-        rows = sorted({*stats.counts, *cosines.nearest(CANDIDATES)})
-        if not rows:
-            return state
-        near, cosines = _including(near, rows, cosines, visible)
-        if near and any(math.isnan(near[0][1].of(row, place + 1)[place]) for row, place in first):
-            state = replace(state, is_degraded=True)
-        entries = view.entries(rows)
-        styles = {row: style_of(entry) for row, entry in entries.items()}
-        words = bm25f(stats, styles)
-        whole = _whole(query, styles, stats, words, cosines)
-        best = sorted(whole, key=lambda row: (-round(sum(whole[row].values()), 6), entries[row].id))
-        leading = [name for name in dict.fromkeys(entries[row].group for row in best[:CONTEXT_CANDIDATES]) if name]
-        groups = view.groups(leading)
-        # A file of a commit that answers is found though nothing in the file itself does.
-        kin_of = (groups[name] for name in leading[:KIN_GROUPS])
-        kin = sorted({row for group in kin_of for row in group.rows if row in visible and row not in entries})
-        if kin:
-            more = view.entries(kin)
-            entries |= more
-            near, cosines = _including(near, kin, cosines, visible)
-            kin_styles = {row: style_of(entry) for row, entry in more.items()}
-            styles |= kin_styles
-            whole |= _whole(query, kin_styles, stats, words, cosines)
-        read = {row for row, entry in entries.items() if entry.is_read}
-        cut = view.passages(asked, list(entries))
-        read_near = weighed_forms([one for _, one in near or ()], READ_WHOLE_SHARE)
-        found = answers(query, stats, cut, read, measure(stats, cut, read, near or (), read_near))
-        parts = _scored(whole, found, styles, groups, stats)
-        add_mentions(parts, entries, query)
-        if query.about:
-            _add_about(parts, query, view)
-        add_priors(parts, entries, query)
-        add_ageing(parts, entries, query)
-        add_linked(parts, entries, styles, view, visible)
-        # The message is in all files of a commit alike: what distinguishes them are their hunks.
-        hunks = {row: max((one.score for one in own if one.form == HUNK), default=0.0) for row, own in found.items()}
-        whole_question = mixed([(1.0, near[0][1])]).among(visible) if near else NONE
-        hits = one_each(
-            ordered(
-                _confident(
-                    _hits(parts, entries, styles, found),
-                    styles,
-                    query,
-                    stats,
-                    whole_question,
-                    cut,
-                    is_partial=is_partial,
-                ),
+def rank(query: Query, view: IndexedSpace) -> Ranking:
+    """The hits by words and meaning, min-max weighted. Without an embedder, by words alone."""
+    check(query)
+    if query.period and is_listed(query.period):
+        return Ranking(tuple(within_period(query, query.period, view)))
+    asked = [term for term in query_terms(query.topic) if term not in _EVERYWHERE] or query_terms(query.topic)
+    visible = view.visible(query)
+    stats = view.lexical(asked, CANDIDATES, visible, with_common=True)
+    first = _first(asked, stats, view)
+    measured = view.dense(_forms(query.topic, stats), query.deadline, visible, first, query.patience)
+    near: Near | None = None if measured is None else weighed_forms(measured, WHOLE_SHARE)
+    missing = near[0][1].missing if near else 0
+    is_partial = near is not None and near[0][1].size < 2 * missing
+    cosines = mixed(near) if near else NONE
+    state = Ranking(is_degraded=near is None or (missing > 0 and not len(cosines.rows)), missing=missing)
+    cosines = cosines.among(visible)
+    rows = sorted({*stats.counts, *cosines.nearest(CANDIDATES)})
+    if not rows:
+        return state
+    near, cosines = _including(near, rows, cosines, visible)
+    if near and any(math.isnan(near[0][1].of(row, place + 1)[place]) for row, place in first):
+        state = replace(state, is_degraded=True)
+    entries = view.entries(rows)
+    styles = {row: style_of(entry) for row, entry in entries.items()}
+    words = bm25f(stats, styles)
+    whole = _whole(query, styles, stats, words, cosines)
+    best = sorted(whole, key=lambda row: (-round(sum(whole[row].values()), 6), entries[row].id))
+    leading = [name for name in dict.fromkeys(entries[row].group for row in best[:CONTEXT_CANDIDATES]) if name]
+    groups = view.groups(leading)
+    # A file of a commit that answers is found though nothing in the file itself does.
+    kin_of = (groups[name] for name in leading[:KIN_GROUPS])
+    kin = sorted({row for group in kin_of for row in group.rows if row in visible and row not in entries})
+    if kin:
+        more = view.entries(kin)
+        entries |= more
+        near, cosines = _including(near, kin, cosines, visible)
+        kin_styles = {row: style_of(entry) for row, entry in more.items()}
+        styles |= kin_styles
+        whole |= _whole(query, kin_styles, stats, words, cosines)
+    read = {row for row, entry in entries.items() if entry.is_read}
+    cut = view.passages(asked, list(entries))
+    read_near = weighed_forms([one for _, one in near or ()], READ_WHOLE_SHARE)
+    found = answers(query, stats, cut, read, measure(stats, cut, read, near or (), read_near))
+    parts = _scored(whole, found, styles, groups, stats)
+    add_mentions(parts, entries, query)
+    if query.about:
+        _add_about(parts, query, view)
+    add_priors(parts, entries, query)
+    add_ageing(parts, entries, query)
+    add_linked(parts, entries, styles, view, visible)
+    # The message is in all files of a commit alike: what distinguishes them are their hunks.
+    hunks = {row: max((one.score for one in own if one.form == HUNK), default=0.0) for row, own in found.items()}
+    whole_question = mixed([(1.0, near[0][1])]).among(visible) if near else NONE
+    hits = one_each(
+        ordered(
+            _confident(
+                _hits(parts, entries, styles, found),
+                styles,
                 query,
+                stats,
+                whole_question,
+                cut,
+                is_partial=is_partial,
             ),
-            hunks,
-        )
-        return replace(state, hits=hits, confidence=_confidence(hits[:SHOWN], by_meaning=near is not None))
+            query,
+        ),
+        hunks,
+    )
+    return replace(state, hits=hits, confidence=_confidence(hits[:SHOWN], by_meaning=near is not None))
 
 
 def _scored(

@@ -52,16 +52,15 @@ class WalkPath(Record):
         return WalkPath(self.strength * factor * DECAY, (*self.ties, tie))
 
 
-class TieGraph(Record):
-    """Memories and their ties. A set (of a tag, a cluster) ties each two of its members.
+TieGraph = tuple[
+    Mapping[str, tuple[str, float, Sequence[int]]],
+    Mapping[int, Sequence[str]],
+    Mapping[int, Sequence[tuple[int, str, float]]],
+]
+"""Memories and their ties. A set (of a tag, a cluster) ties each two of its members.
 
-    `sets[name]` are its kind, its factor and its members; `member_of` the names of the sets of each memory;
-    `links` the memories tied to each by a link, with its relation and its factor.
-    """
-
-    sets: Mapping[str, tuple[str, float, Sequence[int]]]
-    member_of: Mapping[int, Sequence[str]]
-    links: Mapping[int, Sequence[tuple[int, str, float]]]
+By the name of each set its kind, its factor and its members; the names of the sets of each memory; and the memories tied to
+each by a link, with its relation and its factor."""
 
 
 def graph_of(
@@ -81,7 +80,7 @@ def graph_of(
         factor = {"relates_to": weight, "supersedes": SUPERSEDES}.get(relation, OTHER)
         tied.setdefault(start, []).append((end, relation, factor))
         tied.setdefault(end, []).append((start, relation, factor))
-    return TieGraph(sets, member_of, tied)
+    return sets, member_of, tied
 
 
 def cascade(graph: TieGraph, starts: Mapping[int, WalkPath]) -> dict[int, WalkPath]:
@@ -99,15 +98,16 @@ def cascade(graph: TieGraph, starts: Mapping[int, WalkPath]) -> dict[int, WalkPa
 
 def _steps(graph: TieGraph, frontier: Mapping[int, WalkPath]) -> Iterable[tuple[int, WalkPath]]:
     """One step on from the frontier. Of all who enter a set only the strongest matters to the others in it."""
+    sets, member_of, links = graph
     entered: dict[str, WalkPath] = {}
     for row, path in frontier.items():
-        for name in graph.member_of.get(row, ()):
+        for name in member_of.get(row, ()):
             if _is_better(path, entered.get(name)):
                 entered[name] = path
-        for other, relation, factor in graph.links.get(row, ()):
+        for other, relation, factor in links.get(row, ()):
             yield other, path.step(relation, factor)
     for name, path in entered.items():
-        kind, factor, members = graph.sets[name]
+        kind, factor, members = sets[name]
         after = path.step(kind, factor)
         for member in members:
             yield member, after

@@ -184,22 +184,27 @@ _PATH = re.compile(r"[^\s/]*(?:/[^\s/]+)+/?")
 
 
 class Trie(Generic[V]):
-    """Values under keys. A key may hold several values, in the order in which they came."""
+    """Values under keys: a run of letters, what ends with it, and what goes on after it, by the next letter. A key may hold
+    several values, in the order in which they came."""
 
-    def __init__(self) -> None:
-        self._root: _Node[V] = _Node(())
+    __slots__ = ("children", "label", "values")
+
+    def __init__(self, label: tuple[str, ...] = ()) -> None:
+        self.label = label
+        self.values: list[V] = []
+        self.children: dict[str, Trie[V]] = {}
 
     def insert(self, key: Sequence[str], value: V) -> None:
         """Adds a value under the key."""
-        node, rest = self._root, tuple(key)
+        node, rest = self, tuple(key)
         while rest:
             child = node.children.get(rest[0])
             if child is None:
-                child = node.children[rest[0]] = _Node(rest)
+                child = node.children[rest[0]] = Trie(rest)
             shared = _shared(child.label, rest)
             if shared < len(child.label):
                 # the first letters become a node, and what is left of this one its child
-                above: _Node[V] = _Node(child.label[:shared])
+                above: Trie[V] = Trie(child.label[:shared])
                 child.label = child.label[shared:]
                 above.children[child.label[0]] = child
                 child = node.children[rest[0]] = above
@@ -209,9 +214,9 @@ class Trie(Generic[V]):
     def matches(self, key: Sequence[str]) -> Iterator[tuple[int, V]]:
         """Every value whose key begins as `key` does, with how many letters the two share, most first."""
         # the nodes on the way of the key, each with how many letters of its label agree; only the last may disagree
-        steps: list[tuple[int, _Node[V]]] = []
+        steps: list[tuple[int, Trie[V]]] = []
         rest = tuple(key)
-        on = self._root.children.get(rest[0]) if rest else None
+        on = self.children.get(rest[0]) if rest else None
         while on is not None:
             shared = _shared(on.label, rest)
             steps.append((shared, on))
@@ -224,18 +229,7 @@ class Trie(Generic[V]):
             for value in node.all(without=after):
                 yield depth, value
 
-
-class _Node(Generic[V]):
-    """A run of letters, what ends with it, and what goes on after it, by the next letter."""
-
-    __slots__ = ("children", "label", "values")
-
-    def __init__(self, label: tuple[str, ...]) -> None:
-        self.label = label
-        self.values: list[V] = []
-        self.children: dict[str, _Node[V]] = {}
-
-    def all(self, without: _Node[V] | None = None) -> Iterator[V]:
+    def all(self, without: Trie[V] | None = None) -> Iterator[V]:
         """The values here and below, but for those below `without`."""
         waiting = [self]
         while waiting:
@@ -269,17 +263,6 @@ def letters_of(path: str) -> tuple[str, ...]:
     return tuple(letter for segment in path.split("/") if (letter := _letter(segment)))
 
 
-def _starts(topic: str, words: list[str]) -> Iterator[tuple[str, ...]]:
-    """The runs of letters to look up: the paths in the topic, or its words from each one on."""
-    written = [letters_of(match[0])[:MAX_DEPTH] for match in _PATH.finditer(topic[: MAX_WORDS * 64])]
-    if written:
-        yield from written
-        return
-    for n in range(min(len(words), MAX_WORDS)):
-        for length in range(1, MAX_COMPOUND + 1):
-            yield (" ".join(words[n : n + length]), *words[n + length : n + MAX_DEPTH])
-
-
 @lru_cache(maxsize=50_000)
 def _letter(segment: str) -> str:
     """A segment of nothing but stop words stands for itself."""
@@ -293,7 +276,16 @@ def _patricia(given: ScoreInput) -> Parts:
     """
     paths: Paths = given.structure
     depths: dict[int, float] = {}
-    for start in _starts(given.query.topic, simple_terms(given.query.topic)):
+    topic = given.query.topic
+    starts = [letters_of(match[0])[:MAX_DEPTH] for match in _PATH.finditer(topic[: MAX_WORDS * 64])]
+    if not starts:
+        words = simple_terms(topic)
+        starts = [
+            (" ".join(words[n : n + length]), *words[n + length : n + MAX_DEPTH])
+            for n in range(min(len(words), MAX_WORDS))
+            for length in range(1, MAX_COMPOUND + 1)
+        ]
+    for start in starts:
         for depth, (row, is_whole) in paths.matches(start):
             found = depth * (PREFIX_POINTS if is_whole else INNER_POINTS)
             depths[row] = max(depths.get(row, 0.0), found)

@@ -57,7 +57,7 @@ class Scorer:
         self._backend = backend
         self._built: tuple[weakref.ref[IndexedSpace], RowSet, Mapping[int, Entry], Any] | None = None
 
-    def rank(self, query: Query, view: IndexedSpace) -> Ranking:
+    def __call__(self, query: Query, view: IndexedSpace) -> Ranking:
         check(query)
         backend = self._backend
         visible = view.visible(query)

@@ -72,7 +72,7 @@ def ended_lines(done: Ended) -> Iterator[str]:
 def arc_lines(session: Session, found: Arc) -> Iterator[str]:
     """The episodes of each third, and the key moments."""
     yield clean_line(f"{session.id}  {session.title}".rstrip())
-    parts = [(heading, getattr(found, name)) for name, heading in _PARTS.items()]
+    parts = [(heading, found[name]) for name, heading in _PARTS.items()]
     for heading, episodes in parts:
         if episodes:
             yield ""
@@ -88,7 +88,7 @@ def arc_lines(session: Session, found: Arc) -> Iterator[str]:
 
 def arc_to_json(found: Arc) -> Mapping[str, Json]:
     """The arc as JSON."""
-    return {name: [{"kind": episode.kind, **episode.as_field()} for episode in getattr(found, name)] for name in _PARTS}
+    return {name: [{"kind": episode.kind, **episode.as_field()} for episode in found[name]] for name in _PARTS}
 
 
 def fact_lines(named: Sequence[tuple[str, Fact]]) -> Iterator[str]:

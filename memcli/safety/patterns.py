@@ -99,22 +99,16 @@ class PatternSet:
         return [n for n, one in patterns if (one.fullmatch(text) if self._whole else one.search(text))]
 
 
-class _StandIns(dict[int, str]):
-    """For each character one of ASCII that is a letter, a digit, a blank or a sign, as it is."""
-
-    def __missing__(self, code: int) -> str:
-        char = chr(code)
-        if char.isspace():
-            found = char if char in "\t\n\f\r " else "\f"  # and not a space, which `[^ ]` would refuse
-        elif char.isascii():
-            found = char
-        else:
-            found = "0" if char.isdecimal() else "x" if char.isalnum() else ";"
-        self[code] = found
-        return found
+@cache
+def _stand_in(char: str) -> str:
+    """A character of ASCII that is a letter, a digit, a blank or a sign, as this one is."""
+    if char.isspace():
+        return char if char in "\t\n\f\r " else "\f"  # and not a space, which `[^ ]` would refuse
+    if char.isascii():
+        return char
+    return "0" if char.isdecimal() else "x" if char.isalnum() else ";"
 
 
-_STAND_INS = _StandIns()
 _OTHERS = "[^\t\n\f\r -~\x00-\x08\x0e-\x1b]+"
 
 
@@ -122,7 +116,7 @@ _OTHERS = "[^\t\n\f\r -~\x00-\x08\x0e-\x1b]+"
 def in_ascii(text: str) -> bytes:
     r"""`text` such that `\b`, `\d`, `\s` and `\w` mean the same to RE2, which knows them for ASCII alone."""
     if not text.isascii() or any(blank in text for blank in "\v\x1c\x1d\x1e\x1f"):
-        text = re.sub(_OTHERS, lambda run: run[0].translate(_STAND_INS), text)
+        text = re.sub(_OTHERS, lambda run: "".join(map(_stand_in, run[0])), text)
     return text.encode()
 
 

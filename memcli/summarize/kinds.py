@@ -434,7 +434,7 @@ def _of_settings(subject: Subject) -> Account | None:
     else:
         verbatim = [line.rstrip() for line in subject.text.split("\n", _MAX_SETTINGS)[:_MAX_SETTINGS] if line.strip()]
         listed = f"{where or 'Sets '}{_listed(list(dict.fromkeys(names)), 5)}."
-        found = Summaries(clip(listed, MICRO), within(SHORT, verbatim), within(LONG, verbatim))
+        found = (clip(listed, MICRO), within(SHORT, verbatim), within(LONG, verbatim))
     comments = [line.strip("#; ") for line in lines if line.startswith(("#", ";")) and len(line) > 3]
     return Account(
         found,
@@ -456,7 +456,7 @@ def _of_code(names: Mapping[str, str], says: Sequence[Sentence], source: str) ->
         words = clip(words, room) if room > 40 else ""
         return clip(where + " ".join(part for part in (words, defines) if part), limit)
 
-    found = Summaries(
+    found = (
         told(MICRO, says[0].text if says else "", 3),
         told(SHORT, summaries.joined(says[:2]), 10),
         told(LONG, summaries.joined(says), 40),
@@ -475,7 +475,7 @@ def _of_patch(message: str, changes: Sequence[FileChange]) -> Account:
     head = [f"{message.rstrip('.')}."] if message and message[-1] not in "!?" else [message] if message else []
     micro = " ".join([*head, total])
     lines = [f"- {_change(file)}" for file in files]
-    found = Summaries(
+    found = (
         clip(micro, MICRO),
         within(SHORT, [" ".join(head) or total, *lines] if len(files) > 1 else [micro]),
         within(LONG, [*head, total, *lines] if len(files) > 1 else [micro]),

@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from memcli.record import NamedTuple
 from memcli.regex import regex
 from memcli.text.languages import plain_kind
 from memcli.text.words import STOP_WORDS
@@ -263,18 +262,14 @@ _AFTER_THING = (
 )
 
 
-class Cue(NamedTuple):
-    kind: str
-    words: frozenset[str]
-    """One of these must be in the sentence for the pattern to be tried: it keeps most patterns from most sentences."""
-    pattern: str
-    """Searched for in one sentence, in lowercase, with straight quotes."""
-    is_opening: bool
-    """Whether it counts in the first sentence only, because elsewhere it is said in passing."""
+Cue = tuple[str, frozenset[str], str, bool]
+"""The kind that it says; words of which one must be in the sentence for the pattern to be tried, which keeps most patterns from
+most sentences; the pattern, searched for in one sentence, in lowercase, with straight quotes; and whether it counts in the
+first sentence only, because elsewhere it is said in passing."""
 
 
 def _cue(kind: str, words: str, *patterns: str, is_opening: bool = False) -> Cue:
-    return Cue(kind, frozenset(words.split()), "|".join(patterns), is_opening)
+    return kind, frozenset(words.split()), "|".join(patterns), is_opening
 
 
 # The first sentence that has a cue decides; within a sentence, the first cue of this table:
@@ -473,8 +468,12 @@ def cue_of(sentence: str, *, is_opening: bool = True) -> str:
     if lead := _LEAD.match(low):
         low = low[lead.end() :]
     present = frozenset(_WORDS.findall(low))
-    likely = (c for c in CUES if not c.words.isdisjoint(present) and (is_opening or not c.is_opening))
-    kind = next((cue.kind for cue in likely if re.search(cue.pattern, low)), "")
+    likely = (
+        (kind, pattern)
+        for kind, words, pattern, is_first in CUES
+        if not words.isdisjoint(present) and (is_opening or not is_first)
+    )
+    kind = next((kind for kind, pattern in likely if re.search(pattern, low)), "")
     if not kind and is_opening and (_COMMIT.match(low) or ("=" in sentence and _SETTING.search(sentence))):
         kind = "log" if _COMMIT.match(low) else "config"
     kind = kind or plain_kind(low)

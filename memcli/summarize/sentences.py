@@ -149,7 +149,7 @@ def classify(token: str) -> tuple[int, str]:
         return BREAK, ""
     if (low[0] in _AMOUNT_START and _AMOUNT.match(low)) or _HASH.match(low):
         return BREAK, ""
-    return _classify_word(token, low) if low.isascii() else _classify_foreign(token, low)
+    return _classify_word(token, low)
 
 
 def path_words(path: str) -> list[str]:
@@ -179,6 +179,14 @@ def lowered(sort: int, token: str) -> int:
 
 
 def _classify_word(token: str, low: str) -> tuple[int, str]:
+    if not low.isascii():
+        # There are no lists of common words for other scripts: only the length counts.
+        word = slug(low)
+        if re.match(_CJK, low):
+            return (COMMON, word) if 2 <= len(word) <= 8 else (BREAK, "")
+        if token[0].isupper() and len(word) > 1:
+            return PROPER, word
+        return (COMMON, word) if len(word) > 4 else (BREAK, "")
     if "/" in low or "." in low:
         # `CI/CD` and `read/write` are words; of a file name, the telling part is one
         if low.count("/") == 1 and "." not in low and not _is_untelling(low.partition("/")[0]):
@@ -203,13 +211,3 @@ def _classify_word(token: str, low: str) -> tuple[int, str]:
     if token.islower():
         return GERUND if is_gerund(low) else COMMON, low
     return PROPER, low
-
-
-def _classify_foreign(token: str, low: str) -> tuple[int, str]:
-    """Classifies a word of another script. There are no lists of common words for these: only the length counts."""
-    word = slug(low)
-    if re.match(_CJK, low):
-        return (COMMON, word) if 2 <= len(word) <= 8 else (BREAK, "")
-    if token[0].isupper() and len(word) > 1:
-        return PROPER, word
-    return (COMMON, word) if len(word) > 4 else (BREAK, "")

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from math import sqrt
 
 from memcli.model.characters import character_end
-from memcli.record import NamedTuple
 from memcli.regex import regex
 from memcli.summarize.lexicon import cue_of
 from memcli.summarize.sentences import Sentence
@@ -97,15 +96,13 @@ _CUED = 12
 _WITHOUT_CUES = frozenset(["fact", "guide", "log", "code", "diff", "config"])
 
 
-class Summaries(NamedTuple):
-    micro: str
-    short: str
-    long: str
+Summaries = tuple[str, str, str]
+"""The summaries of a text: micro, short, long."""
 
 
 def same(text: str) -> Summaries:
     """One text as all three summaries, cut where it is too long."""
-    return Summaries(clip(text, MICRO), clip(text, SHORT), clip(text, LONG))
+    return (clip(text, MICRO), clip(text, SHORT), clip(text, LONG))
 
 
 def clip(text: str, limit: int) -> str:
@@ -157,7 +154,7 @@ def summarize(sentences: Sequence[Sentence], kind: str) -> Summaries:
     short = _chosen(body, sets, ranking, SHORT, title)
     is_whole = len(whole) <= LONG and len(body) <= _SENTENCES[LONG]
     long = body if is_whole else _chosen(body, sets, ranking, LONG, title)
-    return Summaries(
+    return (
         clip(joined(micro, _new(title, micro, MICRO)), MICRO),
         _laid_out(short, SHORT, title if len(title) <= MICRO // 2 else ""),
         _laid_out(long, LONG, title),

@@ -52,14 +52,14 @@ def describe_plainly(fields: Mapping[str, object]) -> dict[str, object]:
     """The fields to add: kind `fact`, a path from the first words, summaries cut from the head of the text. Never raises."""
     subject = Subject.of(fields)
     kind = fields.get("kind") or DEFAULT_KIND
-    cut = summaries.same(summaries.collapse(subject.text))
+    micro, short, long = summaries.same(summaries.collapse(subject.text))
     found: dict[str, object] = {
         "kind": kind,
         "path": paths.path_of(subject, str(kind), paths.first_words(subject.text), ()),
         "tags": (),
-        "summary_micro": cut.micro,
-        "summary_short": cut.short,
-        "summary_long": cut.long,
+        "summary_micro": micro,
+        "summary_short": short,
+        "summary_long": long,
         "relevance": "medium",
     }
     return {name: found[name] for name in missing(fields)}

@@ -91,6 +91,8 @@ _SCRIPTS = (
 )  # fmt: skip
 UNSPACED = regex(f"[{''.join(f'{first}-{last}' for first, last, _ in _SCRIPTS)}]+")
 """A run of characters of scripts that do not show where words end."""
+HIRAGANA = regex("[\u3041-\u309f]+\\Z")
+"""A run of the script that Japanese writes its grammar in."""
 _GRAMMAR = regex(
     "什么|怎么|怎样|如何|我们|你们|他们|咱们|可以|需要|应该|这个|那个|哪个|哪些|哪里|为何|为什|没有|以及|或者|一个|因为|所以|是否|必须|多少|"
     "不要|我要|我想|一张|一下|一些|[的了吗呢吧么着过和与在把被就都也很从到对给让是请]|습니다?|합니다?|입니다?|하는|에서|으로|까지|나요"
@@ -115,11 +117,6 @@ def pairs(run: str) -> list[str]:
             two = ["".join(both) for both in pairwise(part)] or ([part] if part not in _COMMON else [])
             found += [term for term in two if not term.startswith(_LONG_VOWEL)]
     return found
-
-
-def is_grammar(run: str) -> bool:
-    """Whether a run of UNSPACED is all hiragana."""
-    return _script(run[0]) == "hiragana" and all(_script(c) == "hiragana" for c in run)
 
 
 def _script(character: str) -> str:

@@ -17,10 +17,10 @@ from memcli.clock import time_or_none
 from memcli.record import Record
 from memcli.regex import regex
 from memcli.text.languages import (
+    HIRAGANA,
     MEANINGLESS,
     STEM,
     UNSPACED,
-    is_grammar,
     language_of,
     pairs,
     stem_in,
@@ -168,7 +168,7 @@ def _chains(text: str) -> list[str]:
         found.append(run[0])
         at = run.end()
     found += _CHAIN.findall(folded[at:])
-    return [chain for chain in found if not is_grammar(chain)] or found
+    return [chain for chain in found if not HIRAGANA.match(chain)] or found
 
 
 def _links(chain: str) -> tuple[str, ...] | list[str]:

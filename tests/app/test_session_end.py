@@ -202,7 +202,7 @@ def test_facts_have_names_and_are_promoted_by_them(project: Project) -> None:
             promote(project.over(), [wrong])
     found = [one for one in project.recall("which hash do new accounts use?").sections if one.memory.kind == "decision"]
     assert [one.space for one in found] == ["main"]
-    assert read_arc(project.over(), session).beginning
+    assert read_arc(project.over(), session)["beginning"]
 
 
 def test_what_was_said_is_recalled_with_the_scope_of_sessions(project: Project) -> None:

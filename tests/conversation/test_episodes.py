@@ -132,12 +132,12 @@ def test_the_arc_has_every_episode_in_its_third() -> None:
     messages = read("long_conversation.txt")[0].messages
     found = find(messages)
     whole = arc(found, len(messages))
-    assert [*whole.beginning, *whole.middle, *whole.end] == found
-    assert all(one.turns[0] <= len(messages) / 3 + 1 for one in whole.beginning)
-    assert all(one.turns[0] > len(messages) * 2 / 3 for one in whole.end)
-    assert list(whole.key_moments) == [one for one in found if one.significance >= KEY]
-    assert whole.key_moments
-    assert arc([], 0).key_moments == ()
+    assert [*whole["beginning"], *whole["middle"], *whole["end"]] == found
+    assert all(one.turns[0] <= len(messages) / 3 + 1 for one in whole["beginning"])
+    assert all(one.turns[0] > len(messages) * 2 / 3 for one in whole["end"])
+    assert list(whole["key_moments"]) == [one for one in found if one.significance >= KEY]
+    assert whole["key_moments"]
+    assert arc([], 0)["key_moments"] == ()
 
 
 @given(

@@ -36,7 +36,7 @@ def view_of(workspace: Workspace) -> IndexedSpace:
 def told(workspace: Workspace, topic: str = "postgresql release") -> list[tuple[str, float]]:
     with closing(workspace.store.open("main")) as snapshot:
         view = workspace.index.view(snapshot)
-        ranking = open_ranker("fusion").rank(Query(topic=topic, now=NOW), view)
+        ranking = open_ranker("fusion")(Query(topic=topic, now=NOW), view)
         found = [(hit.entry.id, round(hit.score, 6)) for hit in ranking.hits]
         assert [m.id for m in view.fetch([hit.entry.row for hit in ranking.hits])] == [name for name, _ in found]
         view.close()

@@ -22,7 +22,7 @@ def ranking(
         rewrite(workspace.store, lambda space: space.put(told, NOW))
     with closing(workspace.store.open("main")) as snapshot:
         query = Query(topic=topic, now=NOW, **options)  # type: ignore[arg-type]
-        found = open_ranker(backend).rank(query, workspace.index.view(snapshot))
+        found = open_ranker(backend)(query, workspace.index.view(snapshot))
     for hit in found.hits:
         assert abs(hit.score - sum(hit.why.values())) < 1e-9
     return found

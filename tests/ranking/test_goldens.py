@@ -75,7 +75,7 @@ def _answers(workspace: Workspace, backend: str) -> dict[str, list[dict[str, Any
         view = workspace.index.view(snapshot)
         view.embed()
         for topic in _QUESTIONS:
-            hits = open_ranker(backend).rank(Query(topic=topic, now=NOW), view).hits
+            hits = open_ranker(backend)(Query(topic=topic, now=NOW), view).hits
             answers[topic] = [
                 {
                     "id": hit.entry.id.removeprefix("mem_"),

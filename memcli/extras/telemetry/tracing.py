@@ -167,12 +167,12 @@ class _Ranker:
     def __init__(self, name: str, ranker: Ranker, command: CommandSpan, sign: Callable[[str], str]) -> None:
         self._name, self._ranker, self._command, self._sign = name, ranker, command, sign
 
-    def rank(self, query: Query, view: IndexedSpace) -> Ranking:
+    def __call__(self, query: Query, view: IndexedSpace) -> Ranking:
         digest = self._sign(query.topic)
         self._command.note_topic(digest)
         told = {"memcli.backend": self._name, "memcli.topic_digest": digest}
         with _span(self._command.tracer, f"memcli.recall.{self._name}", told) as span:
-            ranking = self._ranker.rank(query, view)
+            ranking = self._ranker(query, view)
             span.set_attribute("memcli.items", len(ranking.hits))
         return ranking
 
