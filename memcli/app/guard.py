@@ -95,7 +95,7 @@ def _ask(
     with opened(workspace, space) as (_, view):
         session = living(workspace) if view.has_sessions() else ""
         visible = view.visible(Query(topic="", now=workspace.clock(), session=session))
-        triggered = view.fetch([row for row in view.triggers() if row in visible])
+        triggered = view.fetch([row for row in view.triggers if row in visible])
         memories = [memory for memory in triggered if memory.kind in TRIGGERED_KINDS or memory.enforce]
         policy = workspace.in_force(view.policy)
     triggers = TriggerSet([memory.triggers for memory in memories])

@@ -200,7 +200,7 @@ _KINDS = ("constraint", "negative", "decision", "procedure")
 
 def find_leads(query: Query, view: IndexedSpace, visible: RowSet) -> dict[int, str]:
     """The rows that lead, and whether it is their trigger or their anchor that matches: in the change, or in the topic."""
-    triggers = {row: texts for row, texts in view.triggers().items() if row in visible}
+    triggers = {row: texts for row, texts in view.triggers.items() if row in visible}
     if query.edits is not None:
         return _of_change(query.edits, view, visible, triggers)
     named = {}

@@ -213,7 +213,17 @@ def _clauses(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
 
 
 def _statement(clause: Sequence[Word]) -> Statement:
-    main, limits = _limited(clause)
+    # the words of the claim itself, and those that limit it: its conditions
+    main: list[Word] = []
+    limits: list[Word] = []
+    into = main
+    has_comma = any(word.text == "," for word in clause)
+    for at, word in enumerate(clause):
+        if word.low in CONDITIONS and (at or has_comma):
+            into = limits
+        elif word.text in ",)":
+            into = main
+        into.append(word)
     words = [*main, *limits]
     gone = _rejected_places(main)
     counted = quantities(words)
@@ -246,21 +256,6 @@ def _statement(clause: Sequence[Word]) -> Statement:
         choices=_choices(word for at, word in enumerate(main) if at not in gone),
         rejected=_choices(main[at] for at in gone),
     )
-
-
-def _limited(words: Sequence[Word]) -> tuple[list[Word], list[Word]]:
-    """The words of the claim itself, and those that limit it: its conditions."""
-    main: list[Word] = []
-    limits: list[Word] = []
-    into = main
-    has_comma = any(word.text == "," for word in words)
-    for at, word in enumerate(words):
-        if word.low in CONDITIONS and (at or has_comma):
-            into = limits
-        elif word.text in ",)":
-            into = main
-        into.append(word)
-    return main, limits
 
 
 def _choices(words: Iterator[Word]) -> Names:

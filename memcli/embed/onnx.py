@@ -94,17 +94,17 @@ _HINT = "run 'memcli doctor'; reinstalling memcli puts the model's files and lib
 
 def verify(folder: Path = FOLDER) -> list[str]:
     """What is wrong with the model's files; nothing when they are as published."""
-    pinned = {MODEL: MODEL_DIGEST, TOKENIZER: TOKENIZER_DIGEST}
-    return [f"{name}: {problem}" for name, digest in pinned.items() if (problem := _problem(folder / name, digest))]
-
-
-def _problem(path: Path, digest: str) -> str:
-    try:
-        with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        return f"cannot be read ({error.strerror})"
-    return "" if found == digest else "differs from what was published"
+    wrong = []
+    for name, digest in ((MODEL, MODEL_DIGEST), (TOKENIZER, TOKENIZER_DIGEST)):
+        try:
+            with (folder / name).open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            wrong.append(f"{name}: cannot be read ({error.strerror})")
+        else:
+            if found != digest:
+                wrong.append(f"{name}: differs from what was published")
+    return wrong
 
 
 class OnnxEmbedder:

@@ -107,7 +107,13 @@ class _Visit:
         self._reach[place] = numpy.inf
         self._count -= 1
         if self._count < _ALIVE * len(self._columns):
-            self._compact()
+            # the points that were visited are dropped from the columns
+            alive = self._alive
+            self._columns, self._reach = self._columns[alive], self._reach[alive]
+            self._places[:] = -1
+            self._places[self._columns] = range(len(self._columns))
+            self._alive = alive[alive]
+            self._others, self._other_norms = self._vectors[self._columns], self._norms[self._columns]
         near = self._near[point]
         places = self._places[near]
         weights = numpy.maximum(numpy.maximum(self._near_squares[point], self._core[near]), self._core[point])
@@ -133,15 +139,6 @@ class _Visit:
         block += norms
         block += self._norms[rows][:, None]
         return block
-
-    def _compact(self) -> None:
-        """Drops the points that were visited from the columns."""
-        alive = self._alive
-        self._columns, self._reach = self._columns[alive], self._reach[alive]
-        self._places[:] = -1
-        self._places[self._columns] = range(len(self._columns))
-        self._alive = alive[alive]
-        self._others, self._other_norms = self._vectors[self._columns], self._norms[self._columns]
 
 
 def _least(block: Numbers, count: int) -> tuple[Numbers, Numbers]:

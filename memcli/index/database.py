@@ -243,8 +243,9 @@ def identity(path: str | None) -> tuple[int, int] | None:
 
 def is_outdated(path: str, snapshot: Snapshot) -> bool:
     """Whether the snapshot was taken before something was erased, so that the index at `path` must not be built of it."""
+    stamp = f"{path.removesuffix('.index')}.erased"
     try:
-        with open(beneath.open_file(_stamp(path), os.O_RDONLY), encoding="ascii") as file:
+        with open(beneath.open_file(stamp, os.O_RDONLY), encoding="ascii") as file:
             return snapshot.is_before(int(file.read(32)))
     except (OSError, ValueError):
         return False
@@ -252,12 +253,9 @@ def is_outdated(path: str, snapshot: Snapshot) -> bool:
 
 def leave_stamp(path: str, written_at: int) -> None:
     """Notes beside the index at `path` when its space was written without what was erased, in nanoseconds."""
-    fd = beneath.open_file(_stamp(path), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    stamp = f"{path.removesuffix('.index')}.erased"
+    fd = beneath.open_file(stamp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     try:
         os.write(fd, str(written_at).encode())
     finally:
         os.close(fd)
-
-
-def _stamp(path: str) -> str:
-    return f"{path.removesuffix('.index')}.erased"

@@ -323,7 +323,7 @@ def _compared(connection: sqlite3.Connection, snapshot: Snapshot) -> _Difference
     count = 0
     for data, start in snapshot.records():
         count += 1
-        digest = _digest(data)
+        digest = blake2b(data, digest_size=_DIGEST_BYTES).digest()
         if digest in seen:
             continue  # the same memory twice, word for word: `check store` tells, recall need not
         seen.add(digest)
@@ -356,16 +356,15 @@ def _followed(connection: sqlite3.Connection, snapshot: Snapshot, steps: Sequenc
     inside = "SELECT row FROM memory WHERE start >= ? AND start < ?"
     gone = [row for bounds in _gaps(known, pieces) for (row,) in connection.execute(inside, bounds)]
     records = snapshot.records(place for _, place in places)
-    new = [(_digest(data), data, start) for (data, _), (start, _) in zip(records, places, strict=True)]
+    new = [
+        (blake2b(data, digest_size=_DIGEST_BYTES).digest(), data, start)
+        for (data, _), (start, _) in zip(records, places, strict=True)
+    ]
     rows = "SELECT row FROM memory WHERE digest = ?"
     same = {row for digest, _, _ in new for (row,) in connection.execute(rows, (digest,))}
     if not same <= set(gone) or len({digest for digest, _, _ in new}) < len(new):
         return None
     return _Difference(gone, new, pieces=pieces)
-
-
-def _digest(data: bytes) -> bytes:
-    return blake2b(data, digest_size=_DIGEST_BYTES).digest()
 
 
 def _insert(connection: sqlite3.Connection, memory: Memory, place: tuple[bytes, int, int], *, tells: bool) -> int:

@@ -204,12 +204,9 @@ class IndexedSpace(IndexedWords):
         """The rows of the pinned memories."""
         return [row for (row,) in self._tables.select("SELECT row FROM memory WHERE pinned ORDER BY row")]
 
+    @cached_property
     def triggers(self) -> dict[int, tuple[str, ...]]:
         """The triggers of each row that has any."""
-        return self._triggers
-
-    @cached_property
-    def _triggers(self) -> dict[int, tuple[str, ...]]:
         found = self._tables.select("SELECT row, triggers FROM memory WHERE triggers <> '' ORDER BY row")
         return {row: tuple(json.loads(texts)) for row, texts in found}
 

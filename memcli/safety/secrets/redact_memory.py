@@ -224,7 +224,15 @@ class _Walk:
         clean = {}
         for name, value in given.items():
             own = f"x_{self._text(name[2:], name, is_name=True)}" if name.startswith("x_") else name
-            clean[own] = self._field(name, value)
+            holds_text = name not in _NO_TEXT
+            if holds_text and not isinstance(value, str):
+                holds_text = self._detector.is_suspect(_all_text(_text_of({name: value})))
+            if not holds_text:
+                clean[own] = value
+            elif name == "tags" and isinstance(value, list | tuple):
+                clean[own] = [self._text(tag, name, is_name=True) if isinstance(tag, str) else tag for tag in value]
+            else:
+                clean[own] = self._value(value, name, name, 0)
         return clean
 
     def with_names(self, given: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -246,15 +254,6 @@ class _Walk:
         inner = {k: replaced(value) for k, value in metadata.items()} if isinstance(metadata, Mapping) else metadata
         outer = {name: replaced(value) for name, value in given.items() if name != "path"}
         return {**given, **outer, **({"metadata": inner} if "metadata" in given else {})}
-
-    def _field(self, name: str, value: Json) -> Json:
-        if name in _NO_TEXT:
-            return value
-        if not isinstance(value, str) and not self._detector.is_suspect(_all_text(_text_of({name: value}))):
-            return value
-        if name == "tags" and isinstance(value, list | tuple):
-            return [self._text(tag, name, is_name=True) if isinstance(tag, str) else tag for tag in value]
-        return self._value(value, name, name, 0)
 
     def _value(self, value: Json, name: str, where: str, depth: int) -> Json:
         if isinstance(value, str):

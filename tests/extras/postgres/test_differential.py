@@ -61,7 +61,7 @@ def catalogued(workspace: Workspace) -> list[object]:
             catalogue.ids_with_prefix("mem_00"), catalogue.find("mem_000"), view.size, view.status(),
             sorted((entry.id, entry.path, entry.tags, entry.confirmed_at) for entry in entries.values()),
             sorted((ids[a], ids[b], relation, weight) for a, b, relation, weight in view.links()),
-            sorted((ids[row], texts) for row, texts in view.triggers().items()), sorted(ids[row] for row in view.pinned()),
+            sorted((ids[row], texts) for row, texts in view.triggers.items()), sorted(ids[row] for row in view.pinned()),
             sorted((ids[row], sorted(found)) for row, found in view.anchors(view.anchored_files()).items()),
             sorted((ids[row], terms) for row, terms in view.terms().items()),
             [(c.id, c.name, c.ids, c.strengths) for c in view.clusters().found],
