@@ -13,7 +13,6 @@ from memcli.claims.comparison import Relation, compare
 from memcli.model.findings import DUPLICATES, RELATED, Checks, Found
 from memcli.model.memory import Memory, holds
 from memcli.model.names import beginnings
-from memcli.model.recall import TermStats
 from memcli.model.shapes import OBSERVED
 from memcli.record import replace
 from memcli.settings import REPO
@@ -126,7 +125,12 @@ def _near_claims(
 def _near(view: IndexedSpace, claim: Claim, *, by_meaning: bool) -> list[_Near]:
     """The memories that share most words with a claim; by meaning, the nearest ones too, and how near all are."""
     wanted = query_terms(claim.text[:_TEXT])[:_TERMS]
-    rows = _alike(view.lexical(wanted, _ROWS)) if wanted else []
+    rows: list[int] = []
+    if wanted:  # those that share the most and rarest of the terms
+        stats = view.lexical(wanted, _ROWS)
+        weight = {term: math.log(1 + stats.size / count) for term, count in stats.frequencies.items() if count}
+        shared = {row: sum(weight[term] for term in terms) for row, terms in stats.counts.items()}
+        rows = sorted(shared, key=lambda row: (-round(shared[row], 4), row))[:_ALIKE_ROWS]
     found = view.dense([claim.text]) if by_meaning else None
     if not found:
         return [(memory, None) for memory in view.fetch(rows)]
@@ -134,13 +138,6 @@ def _near(view: IndexedSpace, claim: Claim, *, by_meaning: bool) -> list[_Near]:
     nearest = sorted((row for row, cosine in best.items() if cosine >= _NEAR), key=lambda row: (-best[row], row))
     rows = list(dict.fromkeys([*rows, *nearest[:_NEAR_ROWS]]))
     return [(memory, best.get(row)) for row, memory in zip(rows, view.fetch(rows), strict=True)]
-
-
-def _alike(stats: TermStats) -> list[int]:
-    """The rows that share the most and rarest of the terms."""
-    weight = {term: math.log(1 + stats.size / count) for term, count in stats.frequencies.items() if count}
-    shared = {row: sum(weight[term] for term in terms) for row, terms in stats.counts.items()}
-    return sorted(shared, key=lambda row: (-round(shared[row], 4), row))[:_ALIKE_ROWS]
 
 
 def is_claim(memory: Memory, now: str) -> bool:

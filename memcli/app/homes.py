@@ -148,7 +148,17 @@ def by_home(workspace: Workspace, refs: Sequence[str], *, recursive: bool = Fals
 
         def home(ref: str) -> Workspace:
             with telling_where(workspace, [ref]):
-                return _home(workspace, spaces, ref, recursive)
+                try:
+                    space = _first_below(spaces, ref) if recursive else None
+                    space = space or find_in(spaces, ref)[0]
+                except NotFoundError:
+                    name = None if workspace.is_space_named else _space_elsewhere(workspace, ref, recursive)
+                    if name is None:
+                        raise
+                    return beyond(workspace, ref, name)
+            if space.name == workspace.space or space.policy.is_derived:
+                return workspace
+            return workspace.copy_with(space=space.name, is_space_named=True)
 
         return grouped(refs, home)
 
@@ -202,20 +212,6 @@ def beyond(workspace: Workspace, ref: str, space: str | None = None) -> Workspac
     assert other is not None
     workspace.warn(f"{ref!r} is in the user-wide store: the change is made there")
     return other if space is None else other.copy_with(space=space, is_space_named=True)
-
-
-def _home(workspace: Workspace, spaces: Sequence[SpaceReader], ref: str, recursive: bool) -> Workspace:
-    try:
-        space = _first_below(spaces, ref) if recursive else None
-        space = space or find_in(spaces, ref)[0]
-    except NotFoundError:
-        name = None if workspace.is_space_named else _space_elsewhere(workspace, ref, recursive)
-        if name is None:
-            raise
-        return beyond(workspace, ref, name)
-    if space.name == workspace.space or space.policy.is_derived:
-        return workspace
-    return workspace.copy_with(space=space.name, is_space_named=True)
 
 
 def _first_below(spaces: Sequence[SpaceReader], path: str) -> SpaceReader | None:

@@ -162,7 +162,9 @@ def _prepared(
         given = dict(fields)
         done.deduplicated += given.pop("unchanged", 0)  # type: ignore[operator]
         read = str(given.pop("read", ""))
-        places = [_known(place, known) for place in given.pop("replaces", ())]  # type: ignore[attr-defined]
+        replaced: Sequence[Place] = given.pop("replaces", ())  # type: ignore[assignment]
+        names = ("under", "source")
+        places = [{**place, **{key: known(place[key]) for key in names if key in place}} for place in replaced]
         candidate = None
         if given:
             try:
@@ -182,10 +184,6 @@ def _prepared(
 def _names_known(workspace: Workspace) -> Callable[[str], str]:
     """What makes the name that memories have of a file's own."""
     return cache(lambda name: workspace.redactor.names(workspace.space, [name])[0])
-
-
-def _known(place: Place, known: Callable[[str], str]) -> Place:
-    return {**place, **{key: known(place[key]) for key in ("under", "source") if key in place}}
 
 
 def _stored(

@@ -149,7 +149,7 @@ def asked_of(query: Query, places: Sequence[SearchedSpace]) -> list[Query]:
 
 def search(query: Query, place: SearchedSpace) -> SpaceHits:
     """Searches one space: the ranked hits that reach the least score of the query, the pinned memories that do not match, and
-    the leads."""
+    the leads, which are then in neither of the two."""
     visible = place.view().visible(query)
     ranking = Ranking()  # nothing at all is no question
     if query.topic.strip():
@@ -165,7 +165,24 @@ def search(query: Query, place: SearchedSpace) -> SpaceHits:
     pinned = place.view().entries(place.view().pinned()).values()
     least = 0.0 if query.min_score is None else query.min_score
     shown = tuple(Hit(e, 0.0, {}) for e in pinned if least <= 0 and e.row in visible and e.row not in matched)
-    return _led(query, SpaceHits(query, place, ranking, shown, len(visible)), visible)
+    matched_by = find_leads(query, place.view(), visible)
+    if query.edits is not None:
+        from memcli.app.anchors import find_moved_leads
+
+        matched_by = find_moved_leads(query, place.view(), visible, place.load_code) | matched_by
+    if not matched_by:
+        return SpaceHits(query, place, ranking, shown, len(visible))
+    known = {hit.entry.row: hit for hit in ranking.hits}
+    leading = place.view().entries(sorted(matched_by))
+    return SpaceHits(
+        query,
+        place,
+        replace(ranking, hits=tuple(hit for hit in ranking.hits if hit.entry.row not in matched_by)),
+        tuple(hit for hit in shown if hit.entry.row not in matched_by),
+        len(visible),
+        leads=tuple(known.get(row) or Hit(entry, 0.0, {}) for row, entry in leading.items()),
+        matched_by=matched_by,
+    )
 
 
 def on_one_scale(rankings: Sequence[Ranking], least: float = 0.0) -> list[Ranking]:
@@ -408,27 +425,6 @@ def _annotated(query: Query, sections: Sequence[Section], places: Sequence[Searc
     code = {place.name: place.load_code for place in places}
     parts = [tuple(s for s in sections if s.is_lead), tuple(s for s in sections if not s.is_lead)]
     return tuple(section for part in parts for section in with_anchors(part, code))
-
-
-def _led(query: Query, found: SpaceHits, visible: RowSet) -> SpaceHits:
-    """`found` with its leads, which are no longer among the ranked hits and the pinned ones."""
-    place = found.place
-    matched_by = find_leads(query, place.view(), visible)
-    if query.edits is not None:
-        from memcli.app.anchors import find_moved_leads
-
-        matched_by = find_moved_leads(query, place.view(), visible, place.load_code) | matched_by
-    if not matched_by:
-        return found
-    known = {hit.entry.row: hit for hit in found.ranking.hits}
-    entries = place.view().entries(sorted(matched_by))
-    return replace(
-        found,
-        ranking=replace(found.ranking, hits=tuple(h for h in found.ranking.hits if h.entry.row not in matched_by)),
-        pinned=tuple(hit for hit in found.pinned if hit.entry.row not in matched_by),
-        leads=tuple(known.get(row) or Hit(entry, 0.0, {}) for row, entry in entries.items()),
-        matched_by=matched_by,
-    )
 
 
 def _reason(size: int, found: Sequence[SpaceHits]) -> str:

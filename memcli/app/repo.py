@@ -277,23 +277,21 @@ def refer_to_copies(
 
     workspace.store.update(workspace.space, apply)
     copies.settle()
-    return [_led(candidate, ids) for candidate in candidates], ids.get(supersedes or "", supersedes)
+    led = []
+    for candidate in candidates:
+        given = dict(candidate.given)
+        if given.get("links"):
+            given["links"] = tuple({**link, "to": ids.get(link["to"], link["to"])} for link in given["links"])
+        if given.get("superseded_by"):
+            given["superseded_by"] = ids.get(given["superseded_by"], given["superseded_by"])
+        led.append(replace(candidate, given=given))
+    return led, ids.get(supersedes or "", supersedes)
 
 
 def references(fields: Mapping[str, Any]) -> list[str]:
     """The memories that the fields of one refer to."""
     links = [link["to"] for link in fields.get("links") or ()]
     return [*links, successor] if (successor := fields.get("superseded_by")) else links
-
-
-def _led(candidate: Candidate, ids: Mapping[str, str]) -> Candidate:
-    """The candidate with references to `ids`."""
-    given = dict(candidate.given)
-    if given.get("links"):
-        given["links"] = tuple({**link, "to": ids.get(link["to"], link["to"])} for link in given["links"])
-    if given.get("superseded_by"):
-        given["superseded_by"] = ids.get(given["superseded_by"], given["superseded_by"])
-    return replace(candidate, given=given)
 
 
 def _copy(workspace: Workspace, shelf: Shelf, memory: Memory) -> Memory:

@@ -86,18 +86,16 @@ def forget(workspace: Workspace, name: str) -> None:
     """Takes away what is kept of a session that is deleted. Raises LockedError, StoreError."""
     talk = workspace.talk
     try:
-        if talk.has_space(talk.space):
-            _forget(talk, name)
+        if not talk.has_space(talk.space):
+            return
+        known = _known(talk)
+        told = load_space(talk.store, talk.space).objects
+        gone = [memory.id for memory in told if memory.metadata.get("group") == name]
+        known.pop(name, None)
+        _change(talk, known, gone)
+        talk.erase_traces(talk.space, gone)
     except CorruptError:
         workspace.drop_talk()
-
-
-def _forget(talk: Workspace, name: str) -> None:
-    known = _known(talk)
-    gone = [memory.id for memory in load_space(talk.store, talk.space).objects if memory.metadata.get("group") == name]
-    known.pop(name, None)
-    _change(talk, known, gone)
-    talk.erase_traces(talk.space, gone)
 
 
 def _bring(workspace: Workspace, talk: Workspace, name: str, known: Mapping[str, Json], sizes: Sequence[int]) -> int:

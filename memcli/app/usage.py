@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from memcli.app.topic import NOT_REPEATED
 from memcli.app.workspace import Workspace
@@ -70,13 +69,18 @@ def note_read(workspace: Workspace, memories: Sequence[Memory]) -> list[dict[str
     confidence that is left of it."""
     now = workspace.clock()
     if not workspace.is_noted:
-        return [_standing(memory, Access(), {}, now) for memory in memories]
+        return [_standing(memory, Access(), (), now) for memory in memories]
     named = [memory.metadata.get("space") for memory in memories]
     spaces = [name if isinstance(name, str) and name else workspace.space for name in named]
     counts = {space: workspace.usage.counts(space) for space in spaces}
     judged = [use for use in workspace.usage.read() if use.act in JUDGEMENTS]
     found = [
-        _standing(memory, counts[space].get(memory.id, Access()), _pending(judged, space, memory.id), now)
+        _standing(
+            memory,
+            counts[space].get(memory.id, Access()),
+            [use.act for use in judged if use.space == space and memory.id in use.ids],
+            now,
+        )
         for memory, space in zip(memories, spaces, strict=True)
     ]
     by_space: dict[str, dict[str, None]] = {}
@@ -86,19 +90,15 @@ def note_read(workspace: Workspace, memories: Sequence[Memory]) -> list[dict[str
     return found
 
 
-def _pending(judged: Sequence[Use], space: str, name: str) -> dict[str, int]:
-    count = Counter(use.act for use in judged if use.space == space and name in use.ids)
-    return {act: count[act] for act in JUDGEMENTS if count[act]}
-
-
-def _standing(memory: Memory, access: Access, pending: Mapping[str, int], now: str) -> dict[str, Json]:
+def _standing(memory: Memory, access: Access, judged: Sequence[str], now: str) -> dict[str, Json]:
     found: dict[str, Json] = {}
     if access.count:
         found |= {"accesses": access.count, "last_access": access.last_at}
     left = round(effective_confidence(memory, now), _DIGITS)
     if left < round(memory.confidence * memory.trust, _DIGITS):
         found["effective_confidence"] = left
-    return found | ({"pending": dict(pending)} if pending else {})
+    pending = {act: judged.count(act) for act in JUDGEMENTS if act in judged}
+    return found | ({"pending": pending} if pending else {})
 
 
 def list_gaps(workspace: Workspace) -> list[Gap]:

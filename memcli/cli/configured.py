@@ -105,12 +105,20 @@ def _entries(config: Config, command: str, options: type[Options]) -> Iterator[_
                     known.setdefault(other.replace("-", "_"), (field, True))
     seen: set[str] = set()
     for key, value in config.tables[command].items():
+        name = key.replace("-", "_")
         try:
-            option, made = _read(known, key, value)
+            if name not in known:
+                from difflib import get_close_matches
+
+                close = get_close_matches(name, known, 1)
+                hint = f"did you mean {close[0]!r}?" if close else "use the names of the command's options"
+                raise UsageError("no such option", hint)
+            option, is_negated = known[name]
+            made = option.value_of(typed(option, _plain(value)))
             if option.name in seen:
                 raise UsageError(f"{option.flags[0]} is set twice", "remove one of the keys")
             seen.add(option.name)
-            yield key, option, made, None
+            yield key, option, made is False if is_negated else made, None
         except UsageError as problem:
             yield key, None, None, problem
 
@@ -122,20 +130,6 @@ def _shown(key: str) -> str:
         if key.isascii() and key.replace("-", "_").isidentifier() and len(key) <= _LONGEST
         else ascii(key[:_LONGEST])
     )
-
-
-def _read(known: Mapping[str, tuple[Field, bool]], key: str, value: Any) -> tuple[Field, Any]:
-    """The option of a key, and its value as the command reads it. Raises UsageError."""
-    name = key.replace("-", "_")
-    if name not in known:
-        from difflib import get_close_matches
-
-        close = get_close_matches(name, known, 1)
-        hint = f"did you mean {close[0]!r}?" if close else "use the names of the command's options"
-        raise UsageError("no such option", hint)
-    option, is_negated = known[name]
-    made = option.value_of(typed(option, _plain(value)))
-    return option, made is False if is_negated else made
 
 
 def _plain(value: Any) -> Any:

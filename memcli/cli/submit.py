@@ -159,7 +159,12 @@ def _given_fields(options: RememberOptions) -> dict[str, Json]:
         if "," in options.kind:
             raise UsageError(f"a memory has one kind, not {options.kind!r}", "use --tag to classify further")
         options.kind, options.kind_new = arguments.chosen_kind(options.kind, is_new=options.kind_new), True
-    links = [_link(text) for text in options.link]
+    links: list[dict[str, Json]] = []
+    for text in options.link:
+        relation, _, to = text.partition(":")
+        if not to:
+            raise UsageError(f"--link {text!r} is not RELATION:ID", "write --link relates_to:mem_...")
+        links.append({"relation": relation, "to": to})
     said = {"speaker": options.speaker, "group": options.group}
     metadata = split_pairs(options.meta, "--meta") | {name: value for name, value in said.items() if value}
     origin = {"source": options.source, "reason": options.reason}
@@ -178,13 +183,6 @@ def _given_fields(options: RememberOptions) -> dict[str, Json]:
         "metadata": metadata or None, "provenance": provenance or None,
     }  # fmt: skip
     return {name: value for name, value in fields.items() if value is not None} | assignments(options.set)
-
-
-def _link(text: str) -> dict[str, Json]:
-    relation, _, to = text.partition(":")
-    if not to:
-        raise UsageError(f"--link {text!r} is not RELATION:ID", "write --link relates_to:mem_...")
-    return {"relation": relation, "to": to}
 
 
 def _whole(options: RememberOptions) -> dict[str, Json]:

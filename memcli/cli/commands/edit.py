@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from memcli.cli.arguments import assignments, read_text
@@ -14,7 +14,6 @@ from memcli.model.memory import Json
 from memcli.model.space import WRITER
 
 if TYPE_CHECKING:
-    from memcli.app.workspace import Workspace
     from memcli.model.memory import Memory
 
     Edited = tuple[Memory, Mapping[str, int]]
@@ -81,12 +80,21 @@ def command(session: CommandContext, options: EditOptions) -> None:
         raise UsageError("--object cannot be used with --text or --set", "--object opens the editor; use it alone")
     if options.if_digest and not fields and not is_of_tags:
         raise UsageError("--if-digest requires --text, --set or --tag", "the editor checks it anyway")
-    if is_of_tags:
-        _tag(session, options)
+    if not is_of_tags:
+        if len(options.refs) > 1:
+            raise UsageError("one memory can be edited at a time", "--tag and --untag take several")
+        _edit(session, options, fields)
         return
-    if len(options.refs) > 1:
-        raise UsageError("one memory can be edited at a time", "--tag and --untag take several")
-    _edit(session, options, fields)
+    from memcli.app.edit import tag
+    from memcli.app.homes import by_home
+    from memcli.cli import arguments
+
+    check_one(options.refs, options.if_digest)
+    tags = arguments.parts(options.tag), arguments.parts(options.untag)
+    homes, missing = by_home(session.open(), options.refs)
+    memories = [memory for home, own in homes for memory in tag(home, own, *tags, options.if_digest)]
+    lines = [f"{m.id} {m.path}: {', '.join(m.tags) or 'no tags'}" for m in memories]
+    confirm_changed(session.output, memories, lines, missing)
 
 
 def _edit(session: CommandContext, options: EditOptions, fields: dict[str, Json]) -> None:
@@ -113,35 +121,20 @@ def _edit(session: CommandContext, options: EditOptions, fields: dict[str, Json]
         session.output.confirm({"status": "unchanged"}, "nothing changed")
         return
     memory, redactions = done
-    data = {
+    data: dict[str, Json] = {
         "status": "updated", "id": memory.id, "path": memory.path, "version": memory.version, "redactions": redactions,
     }  # fmt: skip
     text = f"updated {memory.id} {memory.path} (version {memory.version}){redacted_told(redactions)}"
-    found, lines = _found(workspace, memory) if "raw" in fields or not fields else ({}, [])
-    session.output.confirm({**data, **found}, "\n".join([text, *lines]))
+    lines: Iterable[str] = ()
+    if "raw" in fields or not fields:
+        from memcli.app.contradictions import link_found
+        from memcli.app.remember import Outcome
+        from memcli.app.repo import over_told
+        from memcli.cli.submit import by_kind, found_lines
 
-
-def _tag(session: CommandContext, options: EditOptions) -> None:
-    from memcli.app import edit as app
-    from memcli.app.homes import by_home
-    from memcli.cli import arguments
-
-    check_one(options.refs, options.if_digest)
-    tags = arguments.parts(options.tag), arguments.parts(options.untag)
-    homes, missing = by_home(session.open(), options.refs)
-    memories = [memory for home, own in homes for memory in app.tag(home, own, *tags, options.if_digest)]
-    lines = [f"{m.id} {m.path}: {', '.join(m.tags) or 'no tags'}" for m in memories]
-    confirm_changed(session.output, memories, lines, missing)
-
-
-def _found(workspace: Workspace, memory: Memory) -> tuple[dict[str, Json], list[str]]:
-    """What the new text contradicts and repeats, as JSON and as text."""
-    from memcli.app.contradictions import link_found
-    from memcli.app.remember import Outcome
-    from memcli.app.repo import over_told
-    from memcli.cli.submit import by_kind, found_lines
-
-    space = over_told(workspace).space
-    found = link_found(workspace, memory)
-    outcome = Outcome("updated", memory.id, memory.path, space, memory.version, found=found)
-    return by_kind(found, space), list(found_lines([outcome], can_repeat=False))
+        space = over_told(workspace).space
+        found = link_found(workspace, memory)
+        outcome = Outcome("updated", memory.id, memory.path, space, memory.version, found=found)
+        data |= by_kind(found, space)
+        lines = found_lines([outcome], can_repeat=False)
+    session.output.confirm(data, "\n".join([text, *lines]))
