@@ -253,7 +253,8 @@ class Upserter:
         return screened(consistent(_made({**_fields(existing), **revived, **given})))
 
     def _put(self, memory: Memory, status: str) -> dict[str, Json]:
-        self.keep(memory)
+        self.changed[memory.id] = memory
+        self.draft.take(Change((memory,)))
         return _outcome(status, memory)
 
     def keep(self, memory: Memory) -> None:

@@ -82,7 +82,7 @@ class SpliceShelf:
         return self._size
 
     def get(self, name: str) -> Memory | None:
-        place = self._place(name)
+        place = self._place(encode(name))
         return None if place is None else self._memory(place)
 
     def at(self, path: str) -> Memory | None:
@@ -119,13 +119,13 @@ class SpliceShelf:
 
     def stored(self, name: str) -> bytes:
         """The bytes of the memory of this id, from brace to brace; none when it is not there."""
-        place = self._place(name)
+        place = self._place(encode(name))
         return b"" if place is None else self._data[place[0] + len(INDENT) : place[1]]
 
     def spliced(self, change: Change) -> list[Piece]:
         """The file with `change` made, in pieces."""
         ids = {*change.drop, *(m.id for m in change.put)}
-        gone = sorted(place for name in ids if (place := self._place(name)) is not None)
+        gone = sorted(place for name in ids if (place := self._place(encode(name))) is not None)
         put = sorted(change.put, key=lambda m: m.order)
         form = SpaceForm(self.header.name)
         new = [(self._position(m.order), INDENT + encode_item(m, form)) for m in put]
@@ -183,8 +183,8 @@ class SpliceShelf:
         self._orders[start, end] = values[0], values[1]
         return self._orders[start, end]
 
-    def _place(self, name: str) -> Range | None:
-        at = next(self._search(_ID, encode(name)), None)
+    def _place(self, name: bytes) -> Range | None:
+        at = next(self._search(_ID, name), None)
         return None if at is None else self._around(at)
 
     def _having(self, key: bytes, text: str) -> Iterator[Memory]:

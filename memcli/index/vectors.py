@@ -227,11 +227,25 @@ class VectorFile:
         return self._records(slots)[slots, HEADER_BYTES:].view(numpy.int8)
 
     def _records(self, places: Any) -> Any:
+        """The records of the file, one a row, of which these are wanted; it is mapped again when it has grown. Raises
+        VectorsLostError."""
         import numpy
 
         least = (int(places.max()) + 1) * self._record if len(places) else 0
-        # Where no vector is asked for there may be no file yet.
-        data = self._bytes(least) if least else numpy.empty(0, numpy.uint8)
+        if not least:  # there may be no file yet
+            return numpy.empty((0, self._record), numpy.uint8)
+        if self.path is None:
+            data: Any = numpy.frombuffer(bytes(self._memory), numpy.uint8)
+        else:
+            if self._map is None or len(self._map) < least:
+                try:
+                    with os.fdopen(open_file(self.path, os.O_RDONLY), "rb") as file:
+                        self._map = numpy.memmap(file, numpy.uint8, "r")
+                except (OSError, ValueError):  # gone, or empty
+                    raise VectorsLostError from None
+            data = self._map
+        if len(data) < least:
+            raise VectorsLostError
         return data[: len(data) // self._record * self._record].reshape(-1, self._record)
 
     def close(self) -> None:
@@ -246,22 +260,6 @@ class VectorFile:
         self._places.close()
         self._places = _connect(IN_MEMORY)
         self.token = self._birth()
-
-    def _bytes(self, least: int) -> Any:
-        """The records as an array of bytes, `least` long or longer; the file is mapped again when it has grown."""
-        import numpy
-
-        if self.path is None:
-            return numpy.frombuffer(bytes(self._memory), numpy.uint8)
-        if self._map is None or len(self._map) < least:
-            try:
-                with os.fdopen(open_file(self.path, os.O_RDONLY), "rb") as file:
-                    self._map = numpy.memmap(file, numpy.uint8, "r")
-            except (OSError, ValueError):  # gone, or empty
-                raise VectorsLostError from None
-        if len(self._map) < least:
-            raise VectorsLostError
-        return self._map
 
     def count(self) -> int:
         """How many records the file has; it grows with each new vector."""

@@ -273,22 +273,21 @@ class IndexedSpace(IndexedWords):
         def goes_on() -> bool:
             return monotonic() < ends
 
-        def cosines_of(meaning: Meaning) -> list[Nearness] | None:
-            return meaning.cosines(texts, among, first, goes_on) if meaning.reads(texts[0]) else None
-
         if within is not None and within <= 0:
             return None
         try:
             if within is not None:
-                return self._dense_within(within, texts, cosines_of)
+                return self._dense_within(within, texts, among, first, goes_on)
             meaning = self._meaning()
-            return None if meaning is None else cosines_of(meaning)
+            if meaning is None or not meaning.reads(texts[0]):
+                return None
+            return meaning.cosines(texts, among, first, goes_on)
         except (ProviderError, RefusedError) as error:
             self._warn(f"{error.message}; answering by words alone")
             return None
 
     def _dense_within(
-        self, seconds: float, texts: Sequence[str], cosines_of: Callable[[Meaning], list[Nearness] | None]
+        self, seconds: float, texts: Sequence[str], among: RowSet | None, first: Places, goes_on: Callable[[], bool]
     ) -> list[Nearness] | None:
         """As `dense`, in a thread with a connection of its own: it may still be at work when the view has long been closed."""
         open_beside = self._tables.beside()
@@ -298,7 +297,10 @@ class IndexedSpace(IndexedWords):
             if semantic is None:
                 return None
             with open_beside() as tables:
-                return None if tables is None else cosines_of(tables.meaning(*semantic, None))
+                meaning = None if tables is None else tables.meaning(*semantic, None)
+                if meaning is None or not meaning.reads(texts[0]):
+                    return None
+                return meaning.cosines(texts, among, first, goes_on)
 
         found = run_within(seconds, work)
         meaning = self._meaning() if found and found[0].more is not None else None
