@@ -45,8 +45,11 @@ _COMPARED = 500
 _QUESTIONS = 3
 
 
-def store_one(session: CommandContext, options: RememberOptions) -> None:
-    """Stores the memory that the options describe, and prints what became of it. Raises UsageError, and what storing raises."""
+def prepare_one(
+    session: CommandContext, options: RememberOptions
+) -> tuple[Workspace, Candidate, Resolution | None, str | None]:
+    """The memory that the options describe, checked against what is stored: the workspace to store it in, the candidate, what
+    was decided about contradictions and duplicates, and what it supersedes. Raises UsageError, RefusedError."""
     given = _given_fields(options)
     # What an object says wins over the configuration, as it does over nothing else.
     own = given
@@ -66,7 +69,18 @@ def store_one(session: CommandContext, options: RememberOptions) -> None:
     candidate = prepare(workspace, given, _describer(workspace, options))
     checked = _checked(session, workspace, [candidate], options)
     resolution, supersedes = _asked(checked, options.supersedes, workspace.space)
-    stored = submit(workspace, [candidate], supersedes, propose=options.propose, yes=options.yes, resolution=resolution)
+    return workspace, candidate, resolution, supersedes
+
+
+def report_one(
+    session: CommandContext,
+    options: RememberOptions,
+    workspace: Workspace,
+    candidate: Candidate,
+    resolution: Resolution | None,
+    stored: Stored,
+) -> None:
+    """Prints what became of a memory, and what it contradicts, repeats or is related to."""
     (outcome,) = stored.outcomes
     if options.embed:
         _embed(workspace, outcome.id)

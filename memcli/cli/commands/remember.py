@@ -130,9 +130,11 @@ def command(session: CommandContext, options: RememberOptions) -> int:
     >>> memory.remember(batch=[{'raw': 'We use uv.'}, {'raw': 'We use ruff.'}])['created']
     2
     """
-    from memcli.cli.submit import store_batch, store_one
+    from memcli.cli.submit import prepare_one, report_one, store_batch, submit
 
     if options.batch is not None:
         return store_batch(session, options)
-    store_one(session, options)
+    workspace, candidate, resolution, supersedes = prepare_one(session, options)
+    stored = submit(workspace, [candidate], supersedes, propose=options.propose, yes=options.yes, resolution=resolution)
+    report_one(session, options, workspace, candidate, resolution, stored)
     return 0
