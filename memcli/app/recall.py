@@ -408,7 +408,7 @@ def _redact_as(places: Sequence[SearchedSpace]) -> Redact:
             text = place.redact(text)
         return text
 
-    return redact
+    return places[0].redact if len(places) == 1 else redact
 
 
 def _annotated(query: Query, sections: Sequence[Section], places: Sequence[SearchedSpace]) -> tuple[Section, ...]:
