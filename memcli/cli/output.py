@@ -124,10 +124,13 @@ class Output:
     def page(self, text: str) -> None:
         """Prints a text that was put together of clean ones, in its styles; on a terminal with fewer lines than it has through
         the pager, as git does."""
-        shown = clean_marked(text)
-        shown = paint(shown) if is_coloured() else shown
-        if not (self._pages and _can_page(shown) and _paged(shown)):
+        shown = paint(clean_marked(text)) if is_coloured() else clean(text)
+        if self._pages and _can_page(shown) and _paged(shown):
+            return
+        if is_coloured():
             self._send(shown)
+        else:
+            self.write(text)
 
     def raw(self, text: str) -> None:
         """Like `write`, for text that must stay unchanged; on a terminal it is sanitized all the same."""
