@@ -61,8 +61,10 @@ async def test_the_history_shows_commits_and_the_audit_log(workspace: Workspace,
     commit(tmp_path, "Something else")
     edit(workspace, "auth/passwords", {"raw": "Hash with bcrypt."})
     async with opened(browser) as ui:
+        await ui.press("r")
+        await ui.until(lambda: "Hash with bcrypt." in "\n".join(ui.lines))
         await ui.play(
-            ("r H", "top: Past", "!Something else", "audit                 memcli: update", "[-scrypt-]{+bcrypt+}"),
+            ("H", "top: Past", "!Something else", "audit                 memcli: update", "[-scrypt-]{+bcrypt+}"),
             ("j", "[-argon2id-]{+scrypt+}"), ("enter", "top: Comparison", "scrypt", "bcrypt"),
             ("escape", "top: Past"), ("G c", "top: Past"),  # an act has no version
         )  # fmt: skip
