@@ -184,7 +184,8 @@ def wrapped(line: str, width: int | None, indent: str = "", below: str | None = 
 
 
 def age(then: str, now: str) -> str:
-    """How long ago a time was, in one unit: `5m`, `3h`, `2d`, `5w`, `2y`; `now` for less than a minute and for the future."""
+    """How long ago a time was, in one unit: `5m`, `3h`, `13d`, `2w`, `2y` (weeks from two on); `now` for less
+    than a minute and for the future."""
     from datetime import datetime
 
     seconds = (datetime.fromisoformat(now) - datetime.fromisoformat(then)).total_seconds()

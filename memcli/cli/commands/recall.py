@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from memcli.app.recall import Verify
     from memcli.app.workspace import Workspace
     from memcli.model.anchors import FileEdit
+    from memcli.model.recall import Bundle
+    from memcli.ports import Renderer
+
+    Ask = Callable[..., Iterator[Bundle]]
 
 _MOST_LINES = 5
 _ASK = 'ask a question: memcli recall "which database?", or list a kind with --kind, a path with --under'
@@ -229,7 +234,6 @@ def command(session: CommandContext, options: RecallOptions) -> int:
     True
     """
     from memcli.app.recall import recall
-    from memcli.codec.canonical import encode_line
     from memcli.render import RENDERERS
 
     if options.format is not None:
@@ -253,22 +257,15 @@ def command(session: CommandContext, options: RecallOptions) -> int:
         with_global=not options.no_global, verify=_verifier(workspace, options),
         with_talk=options.scope == "session" and options.rev is None,  # messages are in no commit
     )  # fmt: skip
-    if options.topics is not None or name == "json":
-        from memcli.render.as_json import bundle_to_json
+    code = 0
     if options.topics is not None:
-        text = read_text(None, options.topics)
-        lines = (replace(query, topic=line) for line in (text.removesuffix("\n").split("\n") if text else ()))
-        bundles = ask(lines, render=lambda one: encode_line(bundle_to_json(one)).decode())
-        session.output.lines(map(bundle_to_json, bundles))
-        code = 0
+        _answer_each(session, ask, query, options.topics)
     else:
-        render = RENDERERS[name]()
-        if name == "text" and is_terminal() and not options.verbose:
-            from memcli.render.as_text import render as render_text
-
-            render = partial(render_text, most_lines=_MOST_LINES)
+        render = _renderer(name, is_short=not options.verbose)
         bundle = next(ask([replace(query, topic=topic or "")], render=render))
         if name == "json":
+            from memcli.render.as_json import bundle_to_json
+
             session.output.json = True
             session.output.answer(bundle_to_json(bundle), "", on_one_line=bundle.query.budget is not None)
         else:
@@ -278,6 +275,28 @@ def command(session: CommandContext, options: RecallOptions) -> int:
     if options.rev is None:
         _count(session, workspace)
     return code
+
+
+def _answer_each(session: CommandContext, ask: Ask, query: Query, topics: str) -> None:
+    """Answers the topic in each line of a file; prints a line of JSON for each."""
+    from memcli.codec.canonical import encode_line
+    from memcli.render.as_json import bundle_to_json
+
+    text = read_text(None, topics)
+    lines = (replace(query, topic=line) for line in (text.removesuffix("\n").split("\n") if text else ()))
+    bundles = ask(lines, render=lambda one: encode_line(bundle_to_json(one)).decode())
+    session.output.lines(map(bundle_to_json, bundles))
+
+
+def _renderer(name: str, *, is_short: bool) -> Renderer:
+    """The renderer of this format; on a terminal of the first lines of each entry where it `is_short`."""
+    from memcli.render import RENDERERS
+
+    if name != "text" or not is_short or not is_terminal():
+        return RENDERERS[name]()
+    from memcli.render.as_text import render
+
+    return partial(render, most_lines=_MOST_LINES)
 
 
 def _count(session: CommandContext, workspace: Workspace) -> None:

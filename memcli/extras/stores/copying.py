@@ -23,7 +23,6 @@ from memcli.ports import Progress, Shelf
 from memcli.record import Record
 from memcli.settings import is_beside
 
-MODES = ("", "merge", "replace")
 BATCH = 2_000
 """How many memories a transaction of a server stores."""
 _DIFFERS = "choose --mode merge or --mode replace"
