@@ -154,7 +154,7 @@ def _write(space: Space, topic: str, n: int) -> None:
 
 def _get(space: Space, _: str, n: int) -> None:
     snapshot = space.whole.store.open(bulk.SPACE)
-    catalogue = space.whole.index.kept(snapshot)
+    catalogue = space.whole.index.existing(snapshot)
     assert catalogue is not None
     catalogue.find(f"obj:{n}")
     snapshot.close()

@@ -29,7 +29,7 @@ from memcli.model.recall import Query
 from memcli.model.usage import HELPFUL, UNHELPFUL, Access, Counts, Use
 from memcli.model.usage import count as count_uses
 from memcli.record import replace
-from memcli.wiring.kept import WorkspaceCache
+from memcli.wiring.workspace_cache import WorkspaceCache
 
 START = datetime(2030, 1, 1, 8, tzinfo=UTC)
 DAYS = 365

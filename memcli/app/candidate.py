@@ -165,7 +165,7 @@ class WriteCounts(Record, frozen=False):
         """Counts one memory of this status."""
         setattr(self, status, getattr(self, status) + 1)
 
-    def told(self, *names: str) -> dict[str, Json]:
+    def sorted_counts(self, *names: str) -> dict[str, Json]:
         """These counters, sorted."""
         return {name: dict(sorted(getattr(self, name).items())) for name in names}
 

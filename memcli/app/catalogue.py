@@ -122,7 +122,7 @@ class SpaceReader:
         self._index: IndexedSpace | None = None
         self._file: FileCatalogue | None = None
         if snapshot.fingerprint:
-            self._index = workspace.index.kept(snapshot)
+            self._index = workspace.index.existing(snapshot)
 
     @property
     def policy(self) -> Policy:
@@ -208,15 +208,18 @@ class SpaceReader:
 
 
 @contextmanager
-def reading(workspace: Workspace, names: Sequence[str]) -> Iterator[list[SpaceReader]]:
-    """The spaces of these names as they are now. Raises StoreError."""
+def reading(workspace: Workspace, names: Sequence[str] | None = None) -> Iterator[list[SpaceReader]]:
+    """The spaces of these names as they are now; by default those of `Workspace.spaces_to_read`, with a warning where the
+    only one does not exist. Raises StoreError."""
     with ExitStack() as stack:
         readers = []
-        for name in names:
+        for name in workspace.spaces_to_read if names is None else names:
             snapshot = workspace.store.open(name)
             stack.callback(snapshot.close)
             readers.append(SpaceReader(workspace, snapshot))
             stack.callback(readers[-1].close)
+            if names is None:
+                warn_of_missing(workspace, snapshot)
         yield readers
 
 
@@ -235,7 +238,7 @@ def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -
         if errors:
             raise errors[0]
         return [memory for memory, _ in found]
-    with reading_asked(workspace) as spaces, telling_where(workspace, refs):
+    with reading(workspace) as spaces, telling_where(workspace, refs):
         return [find_in(spaces, ref)[1] for ref in refs]
 
 
@@ -246,7 +249,7 @@ def get_with_digests(
     store; and the errors for those that are nowhere, or of which several may be meant."""
     found: list[tuple[Memory, str]] = []
     errors: list[NotFoundError | UsageError] = []
-    with reading_asked(workspace) as spaces:
+    with reading(workspace) as spaces:
         for ref in refs:
             try:
                 space, memory = find_in(spaces, ref)
@@ -260,15 +263,6 @@ def get_with_digests(
                 (shown,) = workspace.redactor.show([_shown(workspace, space.name, memory)], space.policy)
                 found.append((shown, memory_digest(memory)))
         return found, errors
-
-
-@contextmanager
-def reading_asked(workspace: Workspace) -> Iterator[list[SpaceReader]]:
-    """The spaces to read, as `Workspace.asked_spaces` lists them. Raises StoreError."""
-    with reading(workspace, workspace.asked_spaces) as spaces:
-        for space in spaces:
-            warn_of_missing(workspace, space.snapshot)
-        yield spaces
 
 
 def find_in(spaces: Sequence[SpaceReader], ref: str) -> tuple[SpaceReader, Memory]:
@@ -336,7 +330,7 @@ def newest(
 ) -> Iterator[Newest]:
     """The memories that are wanted of the first of the spaces to read that has any, the last updated first, read as they are
     taken. Their text and content may be shown only `with_raw`. Raises NotFoundError when the path names nothing in any space."""
-    with reading_asked(workspace) as spaces:
+    with reading(workspace) as spaces:
         _check_under(workspace, spaces, wanted.under)
         counts = {space.name: space.count(wanted) for space in spaces}
         first = next((space for space in spaces if counts[space.name]), spaces[0])
@@ -354,7 +348,7 @@ def newest(
 
 def list_memories(workspace: Workspace, wanted: CatalogueFilter = _ALL) -> list[Memory]:
     """All memories that are wanted, of the spaces to read, in order of path. Raises NotFoundError when the path names nothing."""
-    with reading_asked(workspace) as spaces:
+    with reading(workspace) as spaces:
         _check_under(workspace, spaces, wanted.under)
         return [shown for _, _, shown in _stored_and_shown(workspace, _merged(spaces, wanted), SUMMARY)]
 
@@ -365,7 +359,7 @@ def load_tree(workspace: Workspace, under: str, depth: int | None) -> TreeNode[O
 
     levels = None if depth is None else depth + (under.strip("/").count("/") + 1 if under.strip("/") else 0)
     wanted = CatalogueFilter(under=under, depth=levels)
-    with reading_asked(workspace) as spaces:
+    with reading(workspace) as spaces:
         _check_under(workspace, spaces, under)
         places = list(_merged(spaces, wanted))
         found = _stored_and_shown(workspace, (one for one in places if one[1][1] != ""), SUMMARY)
@@ -412,5 +406,5 @@ def _shown(workspace: Workspace, space: str, memory: Memory) -> Memory:
 
 def nothing_under(workspace: Workspace, path: str) -> NotFoundError:
     """The error for a path that no memory is at or below."""
-    names = " and ".join(repr(name) for name in workspace.asked_spaces)
+    names = " and ".join(repr(name) for name in workspace.spaces_to_read)
     return NotFoundError(f"nothing at {path!r} in space {names}", "`memcli list --tree` shows the paths")

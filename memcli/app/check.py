@@ -62,7 +62,7 @@ def check(
     stored: set[tuple[int, str]] = set()
     if not any(claim.statements for claim in claims):
         return [()] * len(candidates)
-    asked = workspace.asked_spaces
+    asked = workspace.spaces_to_read
     for space in asked if asked[0] == workspace.space else [workspace.space]:
         if space == REPO or workspace.store.policy(space).is_derived:
             continue

@@ -49,9 +49,9 @@ def link_found(workspace: Workspace, memory: Memory) -> list[Found]:
     linked already."""
     from memcli.app.candidate import Candidate
     from memcli.app.check import check
-    from memcli.app.repo import over_told
+    from memcli.app.repo import over_main
 
-    workspace = over_told(workspace)
+    workspace = over_main(workspace)
     names = ("raw", "id", "path", "kind", "active", "superseded_by", "provenance")
     candidate = Candidate({name: getattr(memory, name) for name in names}, {}, memory.hash)
     resolution = Resolution(check(workspace, [candidate]))

@@ -7,7 +7,7 @@ from typing import Any
 
 from memcli.app.candidate import follows
 from memcli.app.catalogue import telling_where
-from memcli.app.repo import Copies, over_told, references
+from memcli.app.repo import Copies, over_main, references
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.canonical import encode
 from memcli.codec.memory import check_memory, checked_fields, memory_from_json, memory_to_json
@@ -44,7 +44,7 @@ def alter(
     those that are `related`, which it is to refer to. Raises NotFoundError, ChangedError for one that is not stored with
     this `digest`, and then nothing is changed.
     """
-    workspace = over_told(workspace)
+    workspace = over_main(workspace)
     now = workspace.clock()
     after: dict[str, Memory] = {}
     copies = Copies(workspace)
@@ -82,7 +82,7 @@ def _at_home(
     try:
         return act(workspace, refs)
     except NotFoundError:
-        journal = next((name for name in workspace.asked_spaces[1:] if is_journal(name)), "")
+        journal = next((name for name in workspace.spaces_to_read[1:] if is_journal(name)), "")
         if not journal:
             raise
         told, yielded = (

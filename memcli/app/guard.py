@@ -70,7 +70,7 @@ class GuardVerdict(Record):
 
 def guard(workspace: Workspace, edits: Sequence[FileEdit]) -> GuardVerdict:
     """Checks a change against the triggers in the spaces and in the user-wide store. Raises CorruptError, StoreError."""
-    parts = [_ask(workspace, name, name, edits) for name in workspace.asked_spaces]
+    parts = [_ask(workspace, name, name, edits) for name in workspace.spaces_to_read]
     if (other := workspace.elsewhere) is not None:
         parts += [_ask(other, name, f"global/{name}", edits) for name in other.store.spaces()]
     findings = [finding for found, _, _ in parts for finding in found]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from memcli.app.catalogue import SpaceReader, find_elsewhere, find_in, reading, reading_asked, telling_where
+from memcli.app.catalogue import SpaceReader, find_elsewhere, find_in, reading, telling_where
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, NotFoundError, RefusedError, UsageError
 from memcli.model.catalogue import CatalogueFilter
@@ -35,7 +35,7 @@ class LinkEnd(Record):
 
 def located(workspace: Workspace, ref: str) -> LinkEnd:
     """The memory that `ref` names: in a space to read, else in the space that it begins with, else in any."""
-    asked, named = workspace.asked_spaces, elsewhere(ref)
+    asked, named = workspace.spaces_to_read, elsewhere(ref)
     with reading(workspace, asked) as near:
         if any(space.find(ref) is not None for space in near):
             return _end(workspace, *find_in(near, ref))
@@ -144,7 +144,7 @@ def by_home(workspace: Workspace, refs: Sequence[str], *, recursive: bool = Fals
     Unless the user has named a space, a memory that the project does not have is looked for in the user-wide store. With
     `recursive`, each may be a path with memories below it. Raises the error if none is anywhere.
     """
-    with reading_asked(workspace) as spaces:
+    with reading(workspace) as spaces:
 
         def home(ref: str) -> Workspace:
             with telling_where(workspace, [ref]):

@@ -55,7 +55,7 @@ class Ingested(WriteCounts, frozen=False):
         if self.proposed:
             counts["proposed"] = self.proposed
         failed = {"failed": [failure.to_json() for failure in self.failed]} if self.failed else {}
-        return {**counts, **self.told("skipped", "redactions"), "paths": self.paths, **failed}
+        return {**counts, **self.sorted_counts("skipped", "redactions"), "paths": self.paths, **failed}
 
     def merge(self, other: Ingested) -> None:
         """Adds the counts of another ingest."""

@@ -19,7 +19,7 @@ def living(workspace: Workspace) -> str:
     """The id of the session in which the workspace is used: the one that the environment names, or the current one; empty
     if there is none, or it has ended."""
     try:
-        session = _chosen(workspace, workspace.asked_session)
+        session = _chosen(workspace, workspace.named_session)
     except (NotFoundError, UsageError, CorruptError):
         return ""
     return "" if session.state == ENDED else session.id
@@ -33,7 +33,7 @@ def with_session(workspace: Workspace, given: Mapping[str, Json], name: str | No
     provenance = given.get("provenance") or {}
     if given.get("scope") != SESSION or not isinstance(provenance, Mapping) or provenance.get("source") == EXTRACTED:
         return dict(given)
-    session = _chosen(workspace, name or provenance.get("session") or workspace.asked_session)
+    session = _chosen(workspace, name or provenance.get("session") or workspace.named_session)
     if session.state == ENDED:
         raise ConflictError(f"session {session.id} has ended", f"`memcli session resume {session.id}` reopens it")
     return {**given, "provenance": {**provenance, "session": session.id}}
@@ -51,7 +51,7 @@ def collect_ended(workspace: Workspace, *, dry_run: bool = False) -> list[Memory
     """Purges the memories whose session has ended, but for pinned ones, or only tells which; whoever gave them that scope
     has agreed to it. Raises StoreError, LockedError, CorruptError."""
     found: list[Memory] = []
-    for name in workspace.asked_spaces:
+    for name in workspace.spaces_to_read:
         with closing(workspace.store.open(name)) as snapshot:
             living = [memory for memory in snapshot.memories("session") if memory.session]
             is_private = snapshot.header().policy.is_private

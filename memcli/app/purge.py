@@ -51,7 +51,7 @@ def find_named(workspace: Workspace, refs: Sequence[str], recursive: bool = Fals
 def _located(workspace: Workspace, refs: Sequence[str], recursive: bool) -> list[tuple[str, list[Memory]]]:
     """The memories that `refs` name, each in the first of the spaces to read that has it. Raises NotFoundError."""
     found: dict[str, dict[str, Memory]] = {}
-    with reading(workspace, workspace.asked_spaces) as spaces:
+    with reading(workspace, workspace.spaces_to_read) as spaces:
         *others, last = spaces
         for ref in refs:
             for space in others:
@@ -120,7 +120,7 @@ def erase_proposed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
 
 def _proposed(workspace: Workspace, refs: Sequence[str]) -> list[tuple[str, list[Memory]]]:
     """What the inbox has of what `refs` name, by space."""
-    spaces = [name for name in workspace.inbox.spaces() if name in (workspace.space, *workspace.asked_spaces)]
+    spaces = [name for name in workspace.inbox.spaces() if name in (workspace.space, *workspace.spaces_to_read)]
     found = ((name, map(as_proposed, load_space(workspace.inbox, name).objects)) for name in spaces)
     named = ((name, [memory for memory in memories if is_named(memory, refs)]) for name, memories in found)
     return [(name, memories) for name, memories in named if memories]
@@ -210,7 +210,7 @@ def _trashed(
     workspace: Workspace, refs: Sequence[str], skip: Callable[[str], None] | None = None
 ) -> list[tuple[Run, list[Memory]]]:
     """The runs that removed what `refs` name, by id or path, each with those memories."""
-    spaces = workspace.asked_spaces
+    spaces = workspace.spaces_to_read
     runs = (run for run in workspace.trash.runs(skip) if run.space.name in spaces)
     found = [(run, [memory for memory in run.space.objects if is_named(memory, refs)]) for run in runs]
     return [(run, memories) for run, memories in found if memories]

@@ -291,7 +291,7 @@ def recall(
     CorruptError, StoreError, UsageError.
     """
     with closing(Views()) as views:
-        own = [(workspace, name, name) for name in spaces or workspace.asked_spaces]
+        own = [(workspace, name, name) for name in spaces or workspace.spaces_to_read]
         other = workspace.elsewhere if with_global else None
         others = [(other, name, f"global/{name}") for name in other.store.spaces()] if other else []
         talk = []

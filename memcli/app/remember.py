@@ -51,7 +51,7 @@ class Outcome(Record):
     untrusted: Sequence[str] = ()
     found: Sequence[Found] | None = None
 
-    def told(self, kind: str) -> list[Found]:
+    def findings(self, kind: str) -> list[Found]:
         """Of what was found those of one kind."""
         return [one for one in self.found or () if one.kind == kind]
 
@@ -59,7 +59,7 @@ class Outcome(Record):
         names = ["status", "id", "path", "space", "version", "redactions", *(["untrusted"] if self.untrusted else [])]
         data = {name: getattr(self, name) for name in names}
         kinds = (CONTRADICTS, DUPLICATES, RELATED) if self.found is not None else ()
-        return {**data, **{kind: [one.to_json(self.space) for one in self.told(kind)] for kind in kinds}}
+        return {**data, **{kind: [one.to_json(self.space) for one in self.findings(kind)] for kind in kinds}}
 
 
 class Stored(Record):

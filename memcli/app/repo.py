@@ -51,7 +51,7 @@ def over_repo(workspace: Workspace) -> Workspace:
     return workspace if workspace.is_space_named else workspace.copy_with(space=REPO)
 
 
-def check_is_told(workspace: Workspace) -> None:
+def check_not_derived(workspace: Workspace) -> None:
     """Raises RefusedError where the workspace is over a derived space, which a rebuild would take a memory out of."""
     if workspace.store.policy(workspace.space).is_derived:
         raise RefusedError(
@@ -146,7 +146,7 @@ def _stored(workspace: Workspace, space: str) -> dict[str, _Stored]:
     return found
 
 
-def over_told(workspace: Workspace) -> Workspace:
+def over_main(workspace: Workspace) -> Workspace:
     """The workspace over the space that can be changed: `main` where its own is derived."""
     if workspace.space != workspace.main and workspace.store.policy(workspace.space).is_derived:
         return workspace.copy_with(space=workspace.main, is_space_named=False)

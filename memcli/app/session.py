@@ -31,9 +31,9 @@ MAX_NAME = 500
 
 def start(workspace: Workspace, title: str = "") -> Session:
     """Starts a session. Raises UsageError, RefusedError, LockedError, StoreError."""
-    from memcli.app.repo import check_is_told
+    from memcli.app.repo import check_not_derived
 
-    check_is_told(workspace)
+    check_not_derived(workspace)
     detector = workspace.redactor.detector(workspace.space)
     clean, _ = redacted(detector, title=_one_line(title, "the title"))
     session = Session("", workspace.space, clean["title"], started_at=workspace.clock())

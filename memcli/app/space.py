@@ -52,10 +52,10 @@ def embed_spaces(workspace: Workspace, goes_on: Callable[[], bool] = lambda: Tru
 def embed_few(workspace: Workspace, most: int) -> bool:
     """Makes the vectors that are missing in the spaces to read if that takes a moment: they are at most `most`, and little is
     to be indexed first; whether none is missing now. Raises ProviderError, RefusedError."""
-    for name in workspace.asked_spaces:
+    for name in workspace.spaces_to_read:
         with closing(workspace.store.open(name)) as snapshot:
             if size_of(snapshot.fingerprint) > _FEW_BYTES:
-                catalogue = workspace.index.kept(snapshot)
+                catalogue = workspace.index.existing(snapshot)
                 if catalogue is None:
                     return False
                 catalogue.close()
@@ -87,7 +87,7 @@ def index_status(workspace: Workspace) -> dict[str, Json]:
 
 def _indexed(workspace: Workspace) -> list[tuple[Workspace, str]]:
     said = up_to_date(workspace)
-    return [*((workspace, name) for name in workspace.asked_spaces), *([(said, said.space)] if said else [])]
+    return [*((workspace, name) for name in workspace.spaces_to_read), *([(said, said.space)] if said else [])]
 
 
 def _embed(workspace: Workspace, space: str, goes_on: Callable[[], bool]) -> bool:

@@ -93,7 +93,7 @@ class Workspace:
     """The language model as `provider:model`; empty where none is configured."""
     hook_verify: str
     """How many memories a model verifies for the prompt of an agent, as it was configured."""
-    asked_session: str
+    named_session: str
     """The session that the environment names."""
     is_offline: bool
     clock: Clock
@@ -168,7 +168,7 @@ class Workspace:
         return copy
 
     @property
-    def asked_spaces(self) -> list[str]:
+    def spaces_to_read(self) -> list[str]:
         """The spaces to read: the one that the user named, with its journal, or `main` and those beside it that exist;
         where the space is to be read alone, no other."""
         if self.is_alone:
@@ -252,5 +252,5 @@ def shows_damage(error: Exception) -> bool:
 
 def warn_of_missing(workspace: Workspace, snapshot: Snapshot) -> None:
     """Warns that the space does not exist, unless others are read with it."""
-    if not snapshot.fingerprint and workspace.asked_spaces in ([snapshot.space], [workspace.space]):
+    if not snapshot.fingerprint and workspace.spaces_to_read in ([snapshot.space], [workspace.space]):
         workspace.warn(f"space {snapshot.space!r} is empty")

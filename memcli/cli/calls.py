@@ -21,7 +21,7 @@ from memcli.model.memory import Json
 from memcli.render.clean import clean, clean_line
 
 if TYPE_CHECKING:
-    from memcli.wiring.kept import WorkspaceCache
+    from memcli.wiring.workspace_cache import WorkspaceCache
 
 
 _MODEL_SECONDS = 5.0
@@ -37,7 +37,7 @@ class Calls:
 
     def __init__(self, options: Mapping[str, str | None], note: Callable[[str], None]) -> None:
         """`options` are those of `CommonOptions` and of `settings.resolve`. `note` is called with each message."""
-        from memcli.wiring.kept import WorkspaceCache
+        from memcli.wiring.workspace_cache import WorkspaceCache
 
         self._options = dict(options)
         self._note = note

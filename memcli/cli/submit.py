@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from memcli.app.candidate import Candidate
 from memcli.app.remember import HINTS, Outcome, Stored, prepare, remember
-from memcli.app.repo import check_is_told
+from memcli.app.repo import check_not_derived
 from memcli.app.workspace import Workspace
 from memcli.cli import arguments
 from memcli.cli.arguments import asks_model, assignments, no_field, read_text, split_pairs
@@ -367,7 +367,7 @@ def submit(
 ) -> Stored:
     """Stores the candidates or puts them into the inbox: proposals always go there; under `review: true`, so does everything
     that is not entered by a person at a terminal, unless `yes`. Raises what remember raises."""
-    check_is_told(workspace)
+    check_not_derived(workspace)
     proposed = propose or bool(os.environ.get("MEMCLI_PROPOSE"))
     if not proposed:
         may_wait = not (yes or is_terminal())
@@ -421,8 +421,8 @@ def _note_untrusted(session: CommandContext, outcomes: Sequence[Outcome]) -> Non
 def found_lines(outcomes: Sequence[Outcome], *, is_accepted: bool = False, can_repeat: bool = True) -> Iterator[str]:
     """What the memories contradict and repeat, and what can be done about it: with options, if the command takes them and
     `can_repeat`; nothing if it `is_accepted`."""
-    contradicting = [(outcome, one) for outcome in outcomes for one in outcome.told(CONTRADICTS)]
-    repeating = [(outcome, one) for outcome in outcomes for one in outcome.told(DUPLICATES)]
+    contradicting = [(outcome, one) for outcome in outcomes for one in outcome.findings(CONTRADICTS)]
+    repeating = [(outcome, one) for outcome in outcomes for one in outcome.findings(DUPLICATES)]
     named = len(outcomes) > 1
     for outcome, one in contradicting[:_SHOWN]:
         yield f"{f'{outcome.id} ' if named else ''}{one.words(outcome.space)}"
@@ -440,7 +440,7 @@ def found_lines(outcomes: Sequence[Outcome], *, is_accepted: bool = False, can_r
         yield f"{f'{outcome.id} ' if named else ''}{one.words(outcome.space)}"
     if can_repeat and any(one.space == outcome.space and not one.adds for outcome, one in repeating):
         yield "  to strengthen that one instead, repeat the command with --merge"
-    if related := outcomes[0].told(RELATED) if outcomes and not named else ():
+    if related := outcomes[0].findings(RELATED) if outcomes and not named else ():
         yield f"related: {', '.join(f'{one.id} {one.where(outcomes[0].space)}' for one in related)}"
         way = (
             "store it again with --supersedes ID"

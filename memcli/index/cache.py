@@ -203,7 +203,7 @@ class CachedIndex:
             return None
         return self._view_of(self._tables_of(connection, path, snapshot))
 
-    def kept(self, snapshot: Snapshot) -> IndexedSpace | None:
+    def existing(self, snapshot: Snapshot) -> IndexedSpace | None:
         path = self._path(snapshot.space)
         try:
             connection = open_known(path)

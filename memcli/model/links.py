@@ -110,13 +110,13 @@ class Run(Record):
 
 
 class Going(Record):
-    """What a write takes out of a space: `kept`, the header as it was with the memories that go into the trash, and
-    `erased`, the memories that go for good. Of `displaced` ids another version stays, which is in `replacing`. The trash keeps
-    `spared` ids whatever grace the policy grants. `severed` are the references that went too, `run` is where the trash keeps
-    it all.
+    """What a write takes out of a space: `trashed`, the header as it was with the memories that go into the trash, and
+    `erased`, the memories that are deleted for good. A memory whose id is in `displaced` only gets a new version, which is
+    in `replacing`. Those with `spared` ids go into the trash even where the policy grants no grace. `severed` are the
+    references that other memories lose by it, and `run` is the name of the run in the trash.
     """
 
-    kept: Space
+    trashed: Space
     erased: tuple[Memory, ...] = ()
     severed: tuple[Severed, ...] = ()
     run: str = ""

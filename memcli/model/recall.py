@@ -50,7 +50,7 @@ class Opposed(Record):
         return {"id": self.id, "path": self.path, "date": self.date, "summary_micro": self.text, **newer}
 
 
-def told(opposed: Sequence[Opposed], *, is_brief: bool) -> list[str]:
+def opposed_lines(opposed: Sequence[Opposed], *, is_brief: bool) -> list[str]:
     """What contradicts a memory, for its reader: the first with its text unless `is_brief`, others by their ids."""
     shown = [] if is_brief else [str(one) for one in opposed[:1]]
     rest = [f"[{one.id}]" for one in opposed[len(shown) :]]
@@ -296,14 +296,14 @@ class Section(Record):
         marks += ["unreviewed"] if self.is_unreviewed else []
         marks += [f"superseded by {self.memory.superseded_by}"] if self.memory.superseded_by else []
         marks += [] if self.memory.active else ["forgotten"]
-        marks += told(self.opposed, is_brief=self.level in LEVELS[:2])
+        marks += opposed_lines(self.opposed, is_brief=self.level in LEVELS[:2])
         return [*marks, *(str(anchor) for anchor in self.anchors if not anchor.is_fresh)]
 
 
 class ModelVerdict(Record, kw_only=True):
-    """What a language model said of so many candidates: how many it `rejected`; or its `failure`."""
+    """The answer of a language model on so many `candidates` of a bundle: how many it `rejected`, or its `failure`."""
 
-    asked: int
+    candidates: int
     rejected: int = 0
     model: str = ""
     failure: str = ""

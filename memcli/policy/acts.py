@@ -123,26 +123,27 @@ def without_erased(touched: Sequence[Touched], going: Going) -> tuple[Touched, .
 def parted(going: Going, grace: float) -> Going:
     """The removed memories that the trash stores, and those that are purged, when the trash stores memories for `grace`
     days."""
-    kept, erased = going.kept, going.erased
-    if kept.policy.is_derived:  # the repository has it, but not what was changed in it since
-        kept = replace(kept, objects=tuple(m for m in kept.objects if m.id in going.displaced))
+    trashed, erased = going.trashed, going.erased
+    if trashed.policy.is_derived:  # the repository has it, but not what was changed in it since
+        trashed = replace(trashed, objects=tuple(m for m in trashed.objects if m.id in going.displaced))
     if grace == 0:
         spared = going.displaced | going.spared
-        gone = (memory for memory in kept.objects if memory.id not in spared)
-        kept, erased = replace(kept, objects=tuple(m for m in kept.objects if m.id in going.spared)), (*gone, *erased)
-    return replace(going, kept=kept, erased=erased)
+        gone = (memory for memory in trashed.objects if memory.id not in spared)
+        trashed = replace(trashed, objects=tuple(m for m in trashed.objects if m.id in going.spared))
+        erased = (*gone, *erased)
+    return replace(going, trashed=trashed, erased=erased)
 
 
 def is_kept(going: Going, *, is_whole: bool) -> bool:
     """Whether the trash has anything to keep; `is_whole`: the space itself goes."""
-    return bool(going.kept.objects) or (is_whole and not going.erased and not going.kept.policy.is_derived)
+    return bool(going.trashed.objects) or (is_whole and not going.erased and not going.trashed.policy.is_derived)
 
 
 def trash_note(going: Going, grace: float) -> str:
     """The note for the user about memories that went into the trash for `grace` days."""
-    count = len(going.kept.objects)
+    count = len(going.trashed.objects)
     what = "1 memory is" if count == 1 else f"{count} memories are"
-    if count and all(memory.id in going.displaced for memory in going.kept.objects):
+    if count and all(memory.id in going.displaced for memory in going.trashed.objects):
         what = "the earlier version of 1 memory is" if count == 1 else f"the earlier versions of {count} memories are"
     grace = spared_days(grace) if going.spared else grace
     return f"{what} in the trash for {grace:g} days: `memcli restore --run {going.run}`"

@@ -218,7 +218,7 @@ class Index(Protocol):
     def at_hand(self, snapshot: Snapshot) -> IndexedSpace | None:
         """As `view`, for those who cannot wait: None where much would have to be indexed first, or the index fails."""
 
-    def kept(self, snapshot: Snapshot) -> IndexedSpace | None:
+    def existing(self, snapshot: Snapshot) -> IndexedSpace | None:
         """As `view`, by the index that is there, brought up to date if little has changed; None when there is no such index,
         or its answers could differ from those of the file."""
 

@@ -42,7 +42,7 @@ def bundle_to_json(bundle: Bundle) -> dict[str, Json]:
         told = (
             {"failure": verdict.failure} if verdict.failure else {"rejected": verdict.rejected, "model": verdict.model}
         )
-        notes["verified"] = {"asked": verdict.asked, **told}
+        notes["verified"] = {"asked": verdict.candidates, **told}
     data: dict[str, Json] = {
         "space": bundle.space,
         "sections": [_section(section, bundle) for section in bundle.sections],

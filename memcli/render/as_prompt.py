@@ -82,7 +82,7 @@ def verified(bundle: Bundle) -> str:
     is_brief = bundle.query.budget is not None
     if verdict.failure:
         return "Not verified." if is_brief else f"Not verified: {verdict.failure}."
-    return f"{verdict.rejected} of {verdict.asked} rejected{'' if is_brief else f' by {verdict.model}'}."
+    return f"{verdict.rejected} of {verdict.candidates} rejected{'' if is_brief else f' by {verdict.model}'}."
 
 
 _LONG = LEVELS.index("long")

@@ -121,9 +121,9 @@ class Bookkeeping:
 
         Raises StoreError, and then nothing was written; LockedError when it was, but a reader holds what is to go.
         """
-        grace = self._in_force(going.kept.policy).grace_days
+        grace = self._in_force(going.trashed.policy).grace_days
         going = parted(going, grace)
-        before, space, erased = going.kept, going.kept.name, going.erased
+        before, space, erased = going.trashed, going.trashed.name, going.erased
         has_run = is_kept(going, is_whole=after is None)
         run = self._keep(before, going.severed, going.replacing) if has_run else ""
         was_tracked = before.policy.is_tracked

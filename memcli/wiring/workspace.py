@@ -160,7 +160,7 @@ class StoreWorkspace(Workspace):
         self.space, self.main = check_space(settings.space), check_space(settings.main)
         self.is_space_named, self.is_offline = settings.is_space_named, settings.is_offline
         self.project, self.backend, self.model = settings.project, settings.backend, settings.model or ""
-        self.hook_verify, self.asked_session = settings.hook_verify or "", environ.get(_SESSION_VARIABLE, "")
+        self.hook_verify, self.named_session = settings.hook_verify or "", environ.get(_SESSION_VARIABLE, "")
         self.check_erasable, self.erase_traces = layout.check_erasable, local.erase_traces
 
     @lazy
@@ -258,7 +258,7 @@ class StoreWorkspace(Workspace):
     def usage(self) -> LocalUsage:
         from memcli.store.notes import LocalUsage
 
-        return LocalUsage(self._notes, self.asked_session, self._is_recording, tell=self._observer.shown)
+        return LocalUsage(self._notes, self.named_session, self._is_recording, tell=self._observer.shown)
 
     @lazy
     def counters(self) -> LocalCounters:

@@ -11,7 +11,7 @@ from memcli.app.check import check
 from memcli.app.contradictions import link_found
 from memcli.app.inbox import waiting
 from memcli.app.remember import prepare, remember
-from memcli.app.repo import over_told
+from memcli.app.repo import over_main
 from memcli.extras.inbox.review import findings
 from memcli.extras.upkeep.maintain import is_accepted, scan
 from memcli.model.findings import Found, Resolution
@@ -133,7 +133,7 @@ def test_a_text_that_is_stored_or_edited_is_compared_anew(store: Checked, both: 
     assert store.contradicted(new) == store.contradicted(old) == []
 
     def edited(text: str) -> list[str]:
-        over = over_told(store.over())
+        over = over_main(store.over())
         return [one.id for one in link_found(over, store.edit(new, raw=text))]
 
     assert (edited(NEW), store.contradicted(new), store.contradicted(old)) == ([old], [old], [new])

@@ -289,7 +289,7 @@ def test_the_repository_is_asked_once_for_the_version_that_a_topic_names(
     put(over, memory("new", raw="Queues are in Redis.", created_at="2025-12-03T10:00:00Z"))
     rewrite(over.store, lambda space: space.put((memory("read", raw="A queue in code."),), NOW), "repo")
     every = over.copy_with(is_space_named=False)
-    assert len(every.asked_spaces) > 1
+    assert len(every.spaces_to_read) > 1
     assert "new" in ids(ask(every, "what happened since 8.1?"))
     assert names == ["8.1"]
 

@@ -142,7 +142,7 @@ def test_help_names_the_tools_of_each_set_and_the_spaces_that_readers_ask(run: R
     store = open_at(tmp_path).store
     for name in BESIDE:
         rewrite(store, lambda space: space.put((memory("a", raw="The llama eats hay."),), "2026-01-01T00:00:00Z"), name)
-    assert open_at(tmp_path).asked_spaces == ["main", *BESIDE]
+    assert open_at(tmp_path).spaces_to_read == ["main", *BESIDE]
     for verb in ("recall", "list"):
         told = words(run("help", verb).out)
         assert all(name in told.partition("readers also ask ")[2].partition("]")[0] for name in BESIDE)

@@ -15,7 +15,7 @@ from memcli.index.cache import KeptIndex
 from memcli.index.view import IndexedSpace
 from memcli.model.recall import Query
 from memcli.ranking import open_ranker
-from memcli.wiring.kept import WorkspaceCache
+from memcli.wiring.workspace_cache import WorkspaceCache
 from tests.conftest import NOW, memory, open_at, rewrite
 
 

@@ -129,10 +129,10 @@ def _edit(session: CommandContext, options: EditOptions, fields: dict[str, Json]
     if "raw" in fields or not fields:
         from memcli.app.contradictions import link_found
         from memcli.app.remember import Outcome
-        from memcli.app.repo import over_told
+        from memcli.app.repo import over_main
         from memcli.cli.submit import by_kind, found_lines
 
-        space = over_told(workspace).space
+        space = over_main(workspace).space
         found = link_found(workspace, memory)
         outcome = Outcome("updated", memory.id, memory.path, space, memory.version, found=found)
         data |= by_kind(found, space)

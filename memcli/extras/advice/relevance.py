@@ -70,10 +70,10 @@ class Verifier:
             stands = wide if wide.query.limit == query.limit else answer(query)
             # A prompt and a log get this: what a server says may hold instructions, or repeat what it was asked.
             failure = error.brief if isinstance(error, ProviderError) else error.message
-            return replace(stands, verdict=ModelVerdict(asked=len(asked), failure=failure))
+            return replace(stands, verdict=ModelVerdict(candidates=len(asked), failure=failure))
         gone = {id(section) for section in rejected}
         left = tuple(section for section in wide.sections if id(section) not in gone)
-        verdict = ModelVerdict(asked=len(asked), rejected=len(rejected), model=self._workspace.model)
+        verdict = ModelVerdict(candidates=len(asked), rejected=len(rejected), model=self._workspace.model)
         bundle = replace(_within_limit(wide, query, left), verdict=verdict)
         return bundle if left else replace(bundle, reason=ALL_REJECTED)
 

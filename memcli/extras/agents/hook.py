@@ -103,7 +103,7 @@ class PromptCheck:
             return {"verified": self._problem} if self._problem else {}
         if verdict.failure and bundle.query.topic != NOT_REPEATED:
             self._mark.set(self._now)
-        return {"verified": verdict.failure or f"{verdict.rejected} of {verdict.asked} rejected"}
+        return {"verified": verdict.failure or f"{verdict.rejected} of {verdict.candidates} rejected"}
 
 
 _MOST_REASONS = 5

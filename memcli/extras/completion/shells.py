@@ -374,7 +374,7 @@ def served(kind: str, prefix: str, space: str, root: str) -> list[str] | None:
     if kind == "spaces":
         return workspace.store.spaces()
     with closing(workspace.store.open(workspace.space)) as snapshot:
-        catalogue = workspace.index.kept(snapshot)
+        catalogue = workspace.index.existing(snapshot)
         if not catalogue:
             return []
         if kind in ("tags", "kinds"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli.app.catalogue import find_elsewhere, find_in, reading, reading_asked
+from memcli.app.catalogue import find_elsewhere, find_in, reading
 from memcli.app.homes import joined
 from memcli.app.usage import ELSEWHERE
 from memcli.app.workspace import Workspace
@@ -79,7 +79,7 @@ def _numbered(workspace: Workspace, number: int, places: dict[int, tuple[str, st
 
 
 def _named(workspace: Workspace, ref: str) -> Judged:
-    with reading_asked(workspace) as spaces:
+    with reading(workspace) as spaces:
         try:
             reader, memory = find_in(spaces, ref)
         except NotFoundError:

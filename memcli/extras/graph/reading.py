@@ -31,7 +31,7 @@ def graph_of(
     end: LinkEnd | None = None
     with suppress(NotFoundError):  # it can also be a path that memories are below
         end = located(workspace, ref) if ref else None
-    names = dict.fromkeys([*workspace.asked_spaces, *([end.space] if end else [])] if ref else [workspace.space])
+    names = dict.fromkeys([*workspace.spaces_to_read, *([end.space] if end else [])] if ref else [workspace.space])
     spaces = {name: _wanted(name, load(workspace, name).objects, inactive, end) for name in names}
     sizes = {name: len(memories) for name, memories in spaces.items()}
     clustered = [name for name, size in sizes.items() if size and (all_clusters or size <= FEW)]

@@ -273,7 +273,7 @@ class PostgresIndex:
         except MemcliError:
             return None
 
-    def kept(self, snapshot: Snapshot) -> IndexedSpace | None:
+    def existing(self, snapshot: Snapshot) -> IndexedSpace | None:
         tables = ServerTables(cast("ServerSnapshot", snapshot), self._server)
         if not snapshot.fingerprint or tables.select("SELECT 1 FROM memory WHERE is_odd LIMIT 1"):
             return None

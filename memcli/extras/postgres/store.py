@@ -225,7 +225,7 @@ class ServerStore:
 
     def _put_away(self, connection: Connection, held: LockedSpace, going: Going, *, is_whole: bool) -> Going:
         """Puts what goes into the trash, and takes what goes for good out of it and out of the log."""
-        going = parted(going, self._in_force(going.kept.policy).grace_days)
+        going = parted(going, self._in_force(going.trashed.policy).grace_days)
         if is_kept(going, is_whole=is_whole):
             going = replace(going, run=trash.keep(connection, going, self._who.clock(), self._who.command))
         if going.erased:
@@ -262,7 +262,7 @@ class ServerStore:
             if done.is_purge:
                 rewrite(self._server, space, self._warn)
         if going.run:
-            self._warn(trash_note(going, self._in_force(going.kept.policy).grace_days))
+            self._warn(trash_note(going, self._in_force(going.trashed.policy).grace_days))
         return done
 
 

@@ -31,10 +31,10 @@ _SET = "UPDATE trash SET ids = %s, body = %s WHERE space = %s AND name = %s"
 def keep(connection: Connection, going: Going, at: str, command: str) -> str:
     """Keeps what goes, in the transaction of the write that removes it; returns the name of the run."""
     replaced = {memory.id: memory_digest(memory) for memory in going.replacing}
-    name, data = encode_run(at, command, going.kept, going.severed, replaced)
-    taken = {row[0] for row in connection.execute(_NAMES, [going.kept.name, name])}
+    name, data = encode_run(at, command, going.trashed, going.severed, replaced)
+    taken = {row[0] for row in connection.execute(_NAMES, [going.trashed.name, name])}
     name = next(free for n in count(1) if (free := f"{name}-{n}" if n > 1 else name) not in taken)
-    connection.execute(_PUT, [going.kept.name, name, [m.id for m in going.kept.objects], data])
+    connection.execute(_PUT, [going.trashed.name, name, [m.id for m in going.trashed.objects], data])
     return name
 
 

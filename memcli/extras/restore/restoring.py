@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 
-from memcli.app.catalogue import find_in, reading_asked
+from memcli.app.catalogue import find_in, reading
 from memcli.app.edit import alter
 from memcli.app.homes import Homes, beyond, by_home, grouped
 from memcli.app.linked_store import without_lost
@@ -62,7 +62,7 @@ def restore(workspace: Workspace, refs: Sequence[str]) -> Restored:
 def reactivate(workspace: Workspace, refs: Sequence[str]) -> tuple[list[Memory], list[str]]:
     """Makes active again those memories of `refs` that were forgotten; and the references that name none of these."""
     forgotten = []
-    with reading_asked(workspace) as spaces:
+    with reading(workspace) as spaces:
         for ref in refs:
             with suppress(NotFoundError, UsageError):
                 if not find_in(spaces, ref)[1].active:
@@ -84,7 +84,7 @@ def by_trash(workspace: Workspace, refs: Sequence[str]) -> tuple[Homes, MemcliEr
                 for run in all_runs
                 if any(is_named(m, [ref]) or m.id.startswith(beginnings(ref)) for m in run.space.objects)
             }
-            space = next((name for name in workspace.asked_spaces if name in removed), workspace.space)
+            space = next((name for name in workspace.spaces_to_read if name in removed), workspace.space)
             try:
                 _find([run for run in all_runs if run.space.name == space], ref, space)
             except NotFoundError:

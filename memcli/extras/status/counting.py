@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from memcli.app.catalogue import SpaceReader, reading_asked
+from memcli.app.catalogue import SpaceReader, reading
 from memcli.app.redact import SUMMARY
 from memcli.app.workspace import Workspace
 from memcli.model.catalogue import CatalogueFilter
@@ -18,7 +18,7 @@ _MOST_TAGS = 20
 
 def stats(workspace: Workspace) -> dict[str, Json]:
     """How many memories there are, by state, kind, relevance and tag, and how much text. Raises CorruptError."""
-    with reading_asked(workspace) as spaces:
+    with reading(workspace) as spaces:
         found = {space.name: space.counts() for space in spaces}
         sizes = {space.name: size_of(space.snapshot.fingerprint) for space in spaces}
     counts = list(found.values())
@@ -56,7 +56,7 @@ def readership(workspace: Workspace) -> dict[str, Json]:
     there are of each; and the judgements that `maintain` has not applied yet, by kind. Raises CorruptError, StoreError."""
     read: list[tuple[SpaceReader, str, Access]] = []
     never: list[tuple[SpaceReader, str, Access]] = []
-    with reading_asked(workspace) as spaces:
+    with reading(workspace) as spaces:
         for space in spaces:
             counts = workspace.usage.counts(space.name)
             for _, what in space.places(CatalogueFilter()):

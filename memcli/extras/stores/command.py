@@ -331,7 +331,7 @@ def index(session: CommandContext, options: IndexOptions) -> None:
         return
     workspace = session.open()
     if options.action == "rebuild":
-        for name in workspace.asked_spaces:
+        for name in workspace.spaces_to_read:
             workspace.index.rebuild(name)
         data = index_status(workspace)
         session.output.confirm(data, f"indexed {data['objects']} memories of space {workspace.space}")

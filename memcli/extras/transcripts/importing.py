@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
-from memcli.app.repo import check_is_told
+from memcli.app.repo import check_not_derived
 from memcli.app.session import MAX_NAME, MAX_TEXT, SessionImport, record, redacted
 from memcli.app.session_end import Ended, end, finish_all
 from memcli.app.workspace import Workspace
@@ -43,7 +43,7 @@ def import_transcript(
 
     Raises what reading it raises, RefusedError, LockedError, CorruptError, StoreError.
     """
-    check_is_told(workspace)
+    check_not_derived(workspace)
     intake = _Intake(workspace.redactor.detector(workspace.space))
     session = Session(
         "",
@@ -90,7 +90,7 @@ def import_session(
     if not is_session_id(told.id):
         raise CorruptError(f"{where}:1: {told.id[:80]!a} is not the id of a session", "correct it at its source")
     over = workspace.copy_with(space=into or told.space)
-    check_is_told(over)
+    check_not_derived(over)
     intake = _Intake(over.redactor.detector(over.space))
     session = replace(
         told, space=over.space, title=intake.name(told.title), started_at=_time(told.started_at),

@@ -45,7 +45,7 @@ class Adopted(WriteCounts, frozen=False):
 
     def to_json(self) -> dict[str, Json]:
         counts = {name: getattr(self, name) for name in ("space", "created", "updated", "proposed", "dry_run")}
-        return {**counts, "unchanged": self.deduplicated, **self.told("found", "skipped", "redactions")}
+        return {**counts, "unchanged": self.deduplicated, **self.sorted_counts("found", "skipped", "redactions")}
 
 
 def adopt(workspace: Workspace, source: ForeignSource, dry_run: bool = False) -> Adopted:

@@ -191,7 +191,7 @@ def read_links(workspace: Workspace) -> Graph:
     """All memories of the space and of those that are recalled with it, and of the spaces that they link to, as far as
     links tie them together. Raises CorruptError, StoreError."""
     there = set(workspace.store.spaces())
-    beside = workspace.copy_with(is_space_named=False).asked_spaces
+    beside = workspace.copy_with(is_space_named=False).spaces_to_read
     spaces: dict[str, tuple[Memory, ...]] = {}
     waiting = list(dict.fromkeys([workspace.space, *beside]))
     while waiting:

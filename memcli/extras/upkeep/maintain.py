@@ -54,7 +54,7 @@ def preview(workspace: Workspace, tasks: Collection[str], spaces: Sequence[str] 
     """What `maintain` would do now. Changes nothing."""
     ledger = _load(workspace)
     done = []
-    for name in workspace.asked_spaces if spaces is None else spaces:
+    for name in workspace.spaces_to_read if spaces is None else spaces:
         pairs = _unsettled(workspace, name) if REVIEW_NAME in tasks else ()
         with closing(workspace.store.open(name)) as snapshot:
             digests: dict[str, str] = {}
@@ -92,7 +92,7 @@ def maintain(
     Raises LockedError while another process is at it, CorruptError, StoreError.
     """
     with workspace.upkeep.turn(workspace.clock()):
-        for name in workspace.asked_spaces if spaces is None else spaces:
+        for name in workspace.spaces_to_read if spaces is None else spaces:
             _settle(workspace, name)
             yield _maintain(workspace, name, tasks, only)
 
@@ -331,7 +331,7 @@ def maintain_behind(workspace: Workspace) -> list[Maintained]:
         return []
     workspace.upkeep.try_at(workspace.clock())
     done: list[Maintained] = []
-    for name in workspace.asked_spaces:
+    for name in workspace.spaces_to_read:
         policy = workspace.store.policy(name)
         if workspace.in_force(policy).grace_days == 0:
             continue

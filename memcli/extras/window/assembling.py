@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.app import session as sessions
-from memcli.app.catalogue import find_in, reading_asked
+from memcli.app.catalogue import find_in, reading
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.conversation.snapshot import by_words
@@ -155,7 +155,7 @@ def _repeats(memory: Memory, talk: _Talk) -> bool:
 
 def _memory_to_insert(workspace: Workspace, ref: str) -> Memory:
     """The memory whose context is wanted. Raises NotFoundError, UsageError; RefusedError for one that is not recalled."""
-    with reading_asked(workspace) as spaces:
+    with reading(workspace) as spaces:
         space, stored = find_in(spaces, ref)
         (memory,) = workspace.redactor.show([stored], space.policy)
     if not memory.context:

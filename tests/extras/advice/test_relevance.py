@@ -60,7 +60,7 @@ def test_what_is_rejected_is_left_out(store: Workspace) -> None:
     bundle = asked(store, Scripted(only("db[24]")))
     assert ids(bundle) == [name for name in plain if name in ("mem_db2", "mem_db4")]
     assert bundle.verdict is not None
-    assert (bundle.verdict.asked, bundle.verdict.rejected) == (5, 3)
+    assert (bundle.verdict.candidates, bundle.verdict.rejected) == (5, 3)
     assert bundle.withheld == 0
 
 

@@ -46,7 +46,7 @@ def compare(pair: tuple[Workspace, Workspace], queries: list[Query]) -> None:
 def catalogued(workspace: Workspace) -> list[object]:
     """What a catalogue says of the space, and the parts of a view that no ranker shows."""
     with opened(workspace) as (snapshot, view):
-        catalogue = workspace.index.kept(snapshot)
+        catalogue = workspace.index.existing(snapshot)
         assert catalogue is not None
         wanted = [
             CatalogueFilter(depth=d, under=u, inactive=i)

@@ -152,7 +152,7 @@ def test_odd_text_is_stored_and_asked_for(tmp_path: Path, postgres: str) -> None
             for filtered in ({"under": odd}, {"tags": (odd,)}, {"ids": (odd,)}, {"kinds": (odd,)}):
                 assert not next(iter(recall(workspace, [Query(topic="zebra", now=NOW, **filtered)]))).sections  # type: ignore[arg-type]
             with opened(workspace) as (snapshot, view):
-                catalogue = workspace.index.kept(snapshot)
+                catalogue = workspace.index.existing(snapshot)
                 assert catalogue is not None
                 assert (catalogue.find(odd), catalogue.ids_with_prefix(odd)) == (None, [])
                 assert (view.groups([odd])[odd].rows, view.anchors([odd])) == ((), {})
