@@ -141,6 +141,7 @@ def test_a_list_has_pages_with_the_text_of_each_memory(server: Server) -> None:
         answer = server.get(path)
         found += answer.json["memories"]
         path = answer.headers.get("link", "").partition(">")[0].removeprefix("<")
+    found.sort(key=lambda memory: memory["path"])  # they come newest first, and may be of different seconds
     assert [memory["path"] for memory in found] == [f"pages/{number}" for number in range(5)]
     assert [(one["raw"], one.get("content")) for one in found[3:]] == [
         ("Page 3 is numbered.\nIt has two lines.", None), ("", {"goal": "ship"}),
