@@ -1,6 +1,6 @@
-"""Who may do what: the caller of a route, the verbs that a route calls, and what a caller may call and see of their answers.
+"""Authorization: the caller of a route, the role that each verb needs, and the parts of a result that the caller may see.
 
-The rules are those that verbs declare: the role that a call needs, and the spaces that it concerns.
+The rules are those that verbs declare: the role that a call needs, and the spaces that it reaches.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from memcli.settings import DEFAULT_SPACE, REPO, journal_of, meant_by
 
 
 class Caller(Record):
-    """Who asks: the name and role of a token, and the spaces that it is for; none are all."""
+    """The owner of a token: its name, its role and the spaces that it is bound to; an empty tuple stands for all spaces."""
 
     name: str
     role: str
@@ -28,7 +28,7 @@ class Caller(Record):
 
     @property
     def reach(self) -> tuple[str, ...]:
-        """The spaces that the token is for, each with its journal."""
+        """The spaces that the token is bound to, each with its journal."""
         return tuple(name for space in self.spaces for name in meant_by(space))
 
     def may(self, role: str) -> bool:
@@ -42,10 +42,11 @@ class Caller(Record):
 
 
 def needs(role: str) -> Callable[[Request], Awaitable[Caller]]:
-    """A dependency of a route: its caller, who has at least this role. It raises RefusedError."""
+    """A FastAPI dependency that returns the caller of a route. It raises RefusedError for a caller below this role."""
 
-    async def caller(request: Request) -> Caller:  # one that is not async would wait for a thread
-        found: Caller = request.state.caller  # set by the middleware that checks the token
+    # A coroutine, since FastAPI runs a plain function in a thread, and a request would wait for a free one.
+    async def caller(request: Request) -> Caller:
+        found: Caller = request.state.caller  # set by `Gate`
         found.check(role)
         return found
 
@@ -53,15 +54,15 @@ def needs(role: str) -> Callable[[Request], Awaitable[Caller]]:
 
 
 class Backend(Record):
-    """Runs verbs on the store that is served, by `_run`, and refuses what their caller may not do."""
+    """Runs verbs on the served store with `_run`, and refuses the calls that a caller may not make."""
 
     _run: Callable[[str, Mapping[str, Any], Caller], Awaitable[Any]]
 
     async def call(self, verb: str, options: Mapping[str, Any], caller: Caller) -> Any:
-        """What `memcli VERB --json` prints, as a value: `verb` such as `recall` or `space list`, `options` the names of
-        its arguments and options as in the Python interface, and `space`. None for nothing.
+        """Returns what `memcli VERB --json` prints, as a value; None if it prints nothing.
 
-        Raises MemcliError, RefusedError for what the caller may not do.
+        `verb` is a name such as `recall` or `space list`; `options` has the values of its arguments and options by their
+        names in the Python interface, and `space`. Raises MemcliError; RefusedError if the caller may not make the call.
         """
         role = role_of(verb, options)
         if role is None:
@@ -73,17 +74,18 @@ class Backend(Record):
             and not any(options.get(name) for name in ("set", "tag", "untag"))
         ):
             raise UsageError("no field is set", "send the fields to set as a JSON object")
+        # At a terminal a number is a place in the last recall there, which the caller of a server has not seen.
         if verb == "feedback" and any(str(ref).isdecimal() for ref in options.get("refs", ())):
             raise UsageError("a number names a memory of the last recall at a terminal", "name memories by id or path")
         if not caller.spaces:
             return await self._run(verb, options, caller)
-        wanted = _bound(verb, options, caller)
-        shown = _of_spaces(await self._run(verb, wanted, caller), caller.reach)
+        # A verb works in one space, but its result also names others, as at the ends of links: those are removed.
+        shown = _of_spaces(await self._run(verb, _restricted(verb, options, caller), caller), caller.reach)
         return _graph(shown, caller.reach) if verb == "graph" and isinstance(shown, dict) else shown
 
 
 def role_of(verb: str, options: Mapping[str, Any]) -> str | None:
-    """The role that a call of this verb needs; None for one that is not served."""
+    """The role that a call of this verb needs; None if the verb is not served."""
     try:
         return find_verb(verb).role_for(options)
     except LookupError:
@@ -101,11 +103,9 @@ def references(verb: str, options: Mapping[str, Any]) -> Iterator[Any]:
             yield value
 
 
-_GRAPH = ("nodes", "edges")
-
-
-def _bound(verb: str, options: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
-    """The options with the space that is meant. Raises RefusedError for what leads to another, UsageError."""
+def _restricted(verb: str, options: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
+    """The options of a call, with the space that it works in. Raises RefusedError if the call reaches a space that the
+    token is not bound to, UsageError if it is bound to several and the call names none."""
     reach, listed = find_verb(verb).reach, ", ".join(caller.spaces)
     if reach == SPACES:
         return dict(options)
@@ -114,11 +114,13 @@ def _bound(verb: str, options: Mapping[str, Any], caller: Caller) -> dict[str, A
     space = options.get("space") or options.get("name") or (caller.spaces[0] if len(caller.spaces) == 1 else None)
     if space is None:
         raise UsageError("the token is for several spaces", f"name one: {listed}")
-    also = (
-        *((journal_of(space),) if reach == JOURNAL else ()),
-        *((DEFAULT_SPACE,) if space == REPO and role_of(verb, options) != READER else ()),
-    )
-    if any(name not in caller.reach for name in (space, options.get("name") or space, *also)):
+    reached = [space, options.get("name") or space]
+    if reach == JOURNAL:
+        reached.append(journal_of(space))
+    # Nobody edits the derived space: a change of one of its memories goes to a copy in the default space.
+    if space == REPO and role_of(verb, options) != READER:
+        reached.append(DEFAULT_SPACE)
+    if any(name not in caller.reach for name in reached):
         raise RefusedError(f"this leads to other spaces than the token is for: {listed}", "use another token")
     if any(_leads_away(value, caller.reach) for value in references(verb, options)):
         raise RefusedError(f"the token is for {listed}", "name memories of these spaces only")
@@ -129,7 +131,7 @@ def _bound(verb: str, options: Mapping[str, Any], caller: Caller) -> dict[str, A
 
 
 def _of_spaces(value: Any, spaces: Collection[str]) -> Any:
-    """What of an answer is of these spaces."""
+    """A result without the entries that belong or refer to other spaces."""
     if isinstance(value, list):
         return [_of_spaces(one, spaces) for one in value if not _is_of_another(one, spaces)]
     if isinstance(value, dict):
@@ -138,7 +140,7 @@ def _of_spaces(value: Any, spaces: Collection[str]) -> Any:
 
 
 def _is_of_another(value: Any, spaces: Collection[str]) -> bool:
-    """Whether an entry of a list is of another space, or refers to one."""
+    """Whether an entry of a list belongs to another space, or refers to one."""
     if isinstance(value, dict):
         space = value.get("space")
         return (isinstance(space, str) and space not in spaces) or any(
@@ -150,7 +152,8 @@ def _is_of_another(value: Any, spaces: Collection[str]) -> bool:
 
 
 def _is_foreign_name(value: Any, spaces: Collection[str]) -> bool:
-    """Whether a text is the name of a memory of another space, as links have it."""
+    """Whether a text refers to a memory of another space, as `SPACE:mem_...` in links."""
+    # Prose that quotes such a reference has blanks, and is the text of a memory that the caller may read.
     if not isinstance(value, str) or ":mem_" not in value or " " in value:
         return False
     end = elsewhere(value)
@@ -158,7 +161,7 @@ def _is_foreign_name(value: Any, spaces: Collection[str]) -> bool:
 
 
 def _leads_away(value: Any, spaces: Collection[str]) -> bool:
-    """Whether a reference among `value` names another space."""
+    """Whether the value of an option refers to a memory of another space."""
     if isinstance(value, str):
         end = elsewhere(value)
         return end is not None and end[0] not in spaces
@@ -171,14 +174,15 @@ def _leads_away(value: Any, spaces: Collection[str]) -> bool:
 
 
 def _graph(value: dict[str, Any], spaces: Collection[str]) -> dict[str, Any]:
-    """A graph without memories of other spaces, and without the tags and clusters that only they are in."""
-    nodes, edges = (list(value.get(name, ())) for name in _GRAPH)
+    """A graph without the memories of other spaces, and without the tags and clusters that only those have."""
+    nodes, edges = (list(value.get(name, ())) for name in ("nodes", "edges"))
     memories = {node["id"] for node in nodes if node.get("space") in spaces}
     own = [edge for edge in edges if edge["start"] in memories]
     others = {node["id"] for node in nodes if "space" not in node} & {edge["end"] for edge in own}
     shown = memories | others
-    kept = {"nodes": [node for node in nodes if node["id"] in shown], "edges": [e for e in own if e["end"] in shown]}
-    for node in kept["nodes"]:
+    visible = {"nodes": [node for node in nodes if node["id"] in shown], "edges": [e for e in own if e["end"] in shown]}
+    for node in visible["nodes"]:
+        # The number of members is counted anew: it had those of other spaces, too.
         if "members" in node:
-            node["members"] = sum(edge["end"] == node["id"] for edge in kept["edges"])
-    return {**value, **kept}
+            node["members"] = sum(edge["end"] == node["id"] for edge in visible["edges"])
+    return {**value, **visible}

@@ -1,5 +1,5 @@
-"""What a request may be made of: the size, depth and type of a body, and the headers that say where it comes from; and the
-headers that every response has."""
+"""Checks of requests: the size, depth and media type of a body, and the headers that name its origin; and the headers that
+every response has."""
 
 from __future__ import annotations
 
@@ -23,17 +23,20 @@ _TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[\]{}]")
 
 _MOST_DROPPED = 1 << 24
-"""A body up to this many bytes is read to its end before it is refused: who is still sending does not see the answer."""
+"""A body of up to this many bytes is read to its end before it is refused: a client that still sends does not read the
+response."""
 
 Receive = Callable[[], Awaitable[Any]]
 
 
 async def read_body(headers: Mapping[str, str], receive: Receive, limit: int = MAX_BODY) -> bytes | Problem:
-    """The whole body, or why it is refused."""
+    """Reads the whole body. Returns a problem instead if it has more than `limit` bytes, is incomplete, or does not arrive
+    within BODY_SECONDS."""
     too_large = Problem(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is larger than {limit} bytes", "usage", "split it", CLOSING
     )
     declared = headers.get("content-length", "0")
+    # Python refuses to convert thousands of digits; twenty are more than any limit.
     if declared.isdecimal() and (length := int(declared[:20])) > limit:
         if length <= _MOST_DROPPED:
             with suppress(TimeoutError):
@@ -64,7 +67,7 @@ async def read_body(headers: Mapping[str, str], receive: Receive, limit: int = M
 
 
 def check_body(body: bytes, content_type: str, *, takes_form: bool) -> Problem | None:
-    """Why a body that was read is refused."""
+    """Why a body is refused; None if it is not."""
     kind = content_type.partition(";")[0].strip().lower()
     if body and kind not in JSON_TYPES and not (takes_form and kind == FORM):
         hint = f"send {FORM if takes_form else JSON_TYPES[0]}"
@@ -82,7 +85,7 @@ def check_body(body: bytes, content_type: str, *, takes_form: bool) -> Problem |
 
 
 def is_deep(body: bytes) -> bool:
-    """Whether JSON is nested deeper than is taken. What is no JSON may be either."""
+    """Whether JSON is nested deeper than MAX_DEPTH. Of text that is not JSON, the result means nothing."""
     if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
         return False
     depth = 0
@@ -98,7 +101,7 @@ _CSP = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 MAX_HEAD = 32 << 10
-"""The most bytes that the head of a request has."""
+"""The most bytes in the head of a request: its target and its headers."""
 SECURITY_HEADERS = [
     (b"content-security-policy", _CSP.encode()),
     (b"x-content-type-options", b"nosniff"),
@@ -112,12 +115,12 @@ _FROM_HERE = ("same-origin", "none")
 
 
 def head(pairs: Sequence[tuple[bytes, bytes]]) -> Mapping[str, str]:
-    """The headers of a request by name. Of one that is there twice, the last; Host must be there once."""
+    """The headers of a request by name. A repeated one has its last value; the gate refuses a repeated Host."""
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in pairs}
 
 
 def is_from_elsewhere(headers: Mapping[str, str], host: str, method: str) -> bool:
-    """Whether a page of another origin sent the request. A link that somebody follows is no such thing."""
+    """Whether a page of another origin sent the request. A GET that follows a link there does not count."""
     origin = headers.get("origin")
     if origin is not None and origin != f"http://{host}":
         return True

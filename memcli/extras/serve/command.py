@@ -59,7 +59,7 @@ def command(session: CommandContext, options: ServeOptions) -> None:
 
     named = session.options["space"]
     if options.words:
-        session.options["space"] = None  # here it says what a token is for
+        session.options["space"] = None  # with `token` it names the spaces that a token is bound to
     workspace = session.open()
     tokens = Tokens(Layout(workspace.root))
     if not options.words:
@@ -103,6 +103,7 @@ def _serve(session: CommandContext, options: ServeOptions, workspace: Workspace,
     first = tokens.make_first()
     listening = listen(options.port)
     access = Admission(root=workspace.root, port=listening.getsockname()[1], tokens=tokens, logins=Logins())
+    # Workers are started with `-P`, so that no module in the working directory can stand in for one of memcli's.
     given = {name: session.options[name] for name in ("space", "freeze_clock", "offline")} | {"root": workspace.root}
     worker = [sys.executable, "-P", "-m", "memcli.extras.serve.worker", json.dumps(given)]
     pool = Pool(worker, options.workers, lambda verb, given: role_of(verb, given) == READER, _SECONDS)
@@ -111,8 +112,8 @@ def _serve(session: CommandContext, options: ServeOptions, workspace: Workspace,
     def ready() -> None:
         digest = next(token.digest for token in tokens.all() if tokens.find(first) == token)
         address, link = f"http://{HOST}:{access.port}", link_to(access, access.logins.make_code(digest))
-        told = {"address": address, "login": link}
-        session.output.answer(told, f"serving on {address}\nopen {link}", on_one_line=True)
-        sys.stdout.flush()
+        printed = {"address": address, "login": link}
+        session.output.answer(printed, f"serving on {address}\nopen {link}", on_one_line=True)
+        sys.stdout.flush()  # a pipe would get it when the server ends
 
     asyncio.run(serve(listening, pool, app, ready))

@@ -1,7 +1,7 @@
-"""The gate: what every request passes before it reaches a route, and every response after it.
+"""The gate: the checks of every request before it reaches a route, and the headers of every response.
 
-The protocol of a connection: uvicorn's, with a share of all connections for each token, a time limit for the head of a
-request, and problem details.
+The protocol of a connection is that of uvicorn, with a limit on the connections of each token, a time limit for the head of a
+request, and errors as problem details.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from memcli.extras.serve.tokens import Logins, Token, Tokens, csrf_of
 from memcli.record import Record
 
 TOTAL_SECONDS = 60.0
+"""The time limit of a request, from its head to the end of its response."""
 _HEALTH = "/health"
 _OPEN = (_HEALTH, "/login")
 _STATIC = "/static/"
@@ -54,7 +55,7 @@ App = Callable[[Any, Receive, Send], Any]
 
 
 class Admission(Record, kw_only=True):
-    """Who is let in: the tokens and logins of the store at `root`, at this `port`."""
+    """What a request is checked against: the tokens and logins of the store at `root`, which is served at `port`."""
 
     root: str
     port: int
@@ -63,17 +64,20 @@ class Admission(Record, kw_only=True):
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie. Servers on other ports share the jar of a browser."""
+        """The name of the session cookie. It has the port, since a browser sends cookies to all ports of a host."""
         return f"memcli_session_{self.port}"
 
     def has_store(self) -> bool:
-        """Whether the store is still there."""
+        """Whether the folder of the store still exists."""
         return os.path.isdir(self.root)
 
 
 class Gate:
-    """Lets requests in. `log` is given a line for each that fails; with `logs_all`, for each. With `has_pages` a browser is
-    shown pages instead of problem details."""
+    """An ASGI application that checks requests and passes them on to `app`.
+
+    `log` receives a line for each request that fails, with `logs_all` for every request. With `has_pages`, browsers receive
+    errors as HTML pages instead of problem details.
+    """
 
     def __init__(
         self,
@@ -104,15 +108,15 @@ class Gate:
         except TimeoutError:
             late = Problem(504, f"not done within {TOTAL_SECONDS:g} s", "store", "try again later")
             await answer.end(late.response())
-        except asyncio.CancelledError:  # nobody waits for this task but the server, which stops
+        except asyncio.CancelledError:  # only the server cancels this task, when it stops
             stopping = Problem(503, "the server is stopping", "store", "try again when it runs")
             await answer.end(stopping.response())
-        except Exception as error:  # noqa: BLE001 - of what nobody expected the log has the kind, and the client nothing
+        except Exception as error:  # noqa: BLE001 - the log gets the type of an unexpected error, the client no detail
             answer.note = type(error).__name__
             await answer.end(problem_of(error).response())
         finally:
             if answer.status >= 400 or self._logs_all:
-                route = getattr(scope.get("route"), "path", "") or "-"  # a path may quote a memory
+                route = getattr(scope.get("route"), "path", "") or "-"  # not the path: it may quote a memory
                 note = f" {answer.note}" if answer.note else ""
                 self._log(f"{scope['method'][:16]} {route} {answer.status}{note}")
 
@@ -126,17 +130,18 @@ class Gate:
         is_open = path in _OPEN or path.startswith(_STATIC)
         token, session, error = None, "", None
         try:
-            token, session = (None, "") if is_open else self._enter(headers)
+            token, session = (None, "") if is_open else self._authenticated(headers)
         except MemcliError as unread:
             error = unread
-        # Is there room for one more connection of whoever asks, with whose token the others are?
+        # Connections are counted by token, so that one client cannot take those of all others. Health has a few of its own:
+        # it answers even where clients without a token have taken all of theirs.
         claim: Callable[[str], bool] = scope["state"]["connection"].claim
         if not ((path == _HEALTH and claim(HEALTH)) or claim(STRANGER if token is None else token.digest)):
             await answer.refuse(_TOO_MANY)
             return
         if not is_open and token is None:
             answer.note = error.message if error is not None else ""
-            await answer.end(self._turned_away(answer.is_page_wanted, headers, error))
+            await answer.end(self._unauthorized(answer.is_page_wanted, headers, error))
             return
         body = await read_body(headers, receive)
         if isinstance(body, Problem):
@@ -155,7 +160,7 @@ class Gate:
             scope["state"] = {**scope.get("state", {}), **state, "csrf": csrf_of(session) if session else ""}
         events = [{"type": "http.request", "body": body, "more_body": False}]
 
-        async def replay() -> Any:  # the body that was read, and then what the connection says
+        async def replay() -> Any:  # the body that was read, and then further events of the connection
             return events.pop() if events else await receive()
 
         await self._app(scope, replay, answer)
@@ -166,6 +171,7 @@ class Gate:
         if fields + len(scope["raw_path"]) + len(scope["query_string"]) > MAX_HEAD:
             title = f"the headers are longer than {MAX_HEAD} bytes"
             return Problem(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, title, "usage", headers=CLOSING)
+        # A page of another site can make a browser send requests here under a name of its own (DNS rebinding).
         host = headers.get("host", "")
         if host not in self._hosts or sum(name == b"host" for name, _ in scope["headers"]) != 1:
             title = "the header Host names another server"
@@ -174,8 +180,9 @@ class Gate:
             return Problem(HTTPStatus.FORBIDDEN, "a page of another origin sent this", "refused", headers=CLOSING)
         return None
 
-    def _enter(self, headers: Mapping[str, str]) -> tuple[Token | None, str]:
-        """The token of who asks, None for nobody known, and the session of a browser. Raises StoreError, CorruptError."""
+    def _authenticated(self, headers: Mapping[str, str]) -> tuple[Token | None, str]:
+        """The token that a request proves, None if it proves none, and the session of a browser, empty for other clients.
+        Raises StoreError, CorruptError."""
         if given := headers.get("authorization", ""):
             is_bearer = given.lower().startswith(_BEARER)
             return self._access.tokens.find(given[len(_BEARER) :].strip()) if is_bearer else None, ""
@@ -186,10 +193,11 @@ class Gate:
         token = next(known, None) if digest else None
         return token, session if token is not None else ""
 
-    def _turned_away(self, is_page_wanted: bool, headers: Mapping[str, str], error: MemcliError | None) -> Response:
-        """The response to who is not let in; the connection ends with it, since a body may follow that nobody reads."""
+    def _unauthorized(self, is_page_wanted: bool, headers: Mapping[str, str], error: MemcliError | None) -> Response:
+        """The response to a request without a valid token. It closes the connection if a body follows, which is not read."""
         wrong = None
-        if error is not None:  # it does not say where the tokens are: nobody knows yet who asks
+        # The message of the error names the file of the tokens, which strangers need not know: only the log has it.
+        if error is not None:
             wrong_hint = "the log of the server says why, and `memcli serve token list` too"
             wrong = Problem(status_of(error), "the tokens cannot be read", error.code, wrong_hint)
         if not self._access.has_store():
@@ -206,7 +214,7 @@ class Gate:
 
 
 class _HeaderSender:
-    """Sends a response with the headers that all have, and keeps its status."""
+    """Sends a response with the headers that all responses have, and records its status."""
 
     def __init__(self, send: Send, deadline: asyncio.Timeout, is_page_wanted: bool) -> None:
         self._send = send
@@ -219,14 +227,14 @@ class _HeaderSender:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             own = {name.lower(): value for name, value in message["headers"]}
-            if own.get(b"content-type", b"").startswith(_EVENTS):  # it lasts as long as its client wants
+            if own.get(b"content-type", b"").startswith(_EVENTS):  # a stream lasts as long as its client wants
                 self._deadline.reschedule(None)
             more = [pair for pair in [*SECURITY_HEADERS, (b"cache-control", _CACHE)] if pair[0] not in own]
             message = {**message, "headers": [*message["headers"], *more]}
         await self._send(message)
 
     async def refuse(self, refusal: Problem) -> None:
-        """Sends what is wrong with a request, as a page if one is wanted."""
+        """Sends the reason of a refusal, as a page to a browser that expects one."""
         if not self.is_page_wanted:
             await self.end(refusal.response())
             return
@@ -235,7 +243,7 @@ class _HeaderSender:
         await self.end(page)
 
     async def end(self, response: Response) -> None:
-        """Sends a whole response, unless one was begun."""
+        """Sends a whole response, unless another one has begun."""
 
         async def receive() -> Any:
             return {"type": "http.disconnect"}
@@ -245,14 +253,15 @@ class _HeaderSender:
 
 
 def wants_page(path: str, headers: Mapping[str, str]) -> bool:
-    """Whether a browser is to be shown a page."""
+    """Whether the client is a browser that expects a page."""
     return not path.startswith(_API) and "text/html" in headers.get("accept", "")
 
 
 def _has_csrf(session: str, headers: Mapping[str, str], body: bytes) -> bool:
+    """Whether a request has the token against forgery of its session, in a header or in a form."""
     given = headers.get("x-memcli-csrf")
     if given is None and headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
-        with suppress(ValueError):  # for too many fields
+        with suppress(ValueError):  # raised for too many fields
             given = parse_qs(body.decode("utf-8", "replace"), max_num_fields=1000).get("csrf", [""])[-1]
     return hmac.compare_digest((given or "").encode(), csrf_of(session).encode())
 
@@ -260,18 +269,18 @@ def _has_csrf(session: str, headers: Mapping[str, str], body: bytes) -> bool:
 HEAD_SECONDS = 10.0
 MAX_CONNECTIONS = 512
 MAX_KNOWN = 448
-"""The most connections with a token: the others are for who has not shown one yet."""
+"""The most connections with a token: the others are for clients that have not sent one yet."""
 MAX_OF_TOKEN = 64
 STRANGER, HEALTH = "", "health"
 SHARES = {STRANGER: 32, HEALTH: 4}
-"""The most connections without a token, and the most of them that `/health` has for itself alone."""
+"""The most connections without a token, and the most on which `/health` alone was requested."""
 PATIENCE = 1.0
-"""For so many seconds a connection is not idle: its request may be under way."""
+"""A connection counts as idle after so many seconds without a request: one may be on its way."""
 _WAITING = (h11.IDLE, h11.ERROR)
 
 
 class LimitedProtocol(H11Protocol):
-    """Closes a connection whose request does not come, and one too many."""
+    """Closes a connection whose request does not arrive in time, and the one that is idle for longest where there are too many."""
 
     _deadline: asyncio.TimerHandle | None = None
 
@@ -288,16 +297,16 @@ class LimitedProtocol(H11Protocol):
 
     @property
     def idle_seconds(self) -> float:
-        """How long it has waited for a request; without a token, how long it is there, whatever it is doing."""
+        """For how long it has waited for a request; without a token its age, whatever it does."""
         is_idle = self._owner in SHARES or self.conn.their_state in _WAITING
         return self.loop.time() - self._since if is_idle else 0.0
 
     def claim(self, owner: str) -> bool:
-        """Counts the connection among those of `owner`, a digest of a token or a name in SHARES. Where these are as many as
-        may be, the one that has been idle for longest ends; False if none is idle."""
+        """Counts the connection among those of `owner`, the digest of a token or a key of SHARES. Where the owner has as many
+        as it may have, closes the one that has been idle for longest. Returns False if none is idle."""
         if owner == self._owner:
             return True
-        others = [one for one in self._all() if one is not self]
+        others = [one for one in self._connections() if one is not self]
         own = [one for one in others if one._owner == owner]
         if len(own) >= SHARES.get(owner, MAX_OF_TOKEN) and not _end_idle(own):
             return False
@@ -308,7 +317,7 @@ class LimitedProtocol(H11Protocol):
         return True
 
     def end(self) -> None:
-        """Closes the connection at once, whatever is under way."""
+        """Closes the connection at once, even while it answers."""
         self.connections.discard(self)
         self.transport.abort()
 
@@ -316,8 +325,8 @@ class LimitedProtocol(H11Protocol):
         super().connection_made(transport)
         self._expect_head()
         if len(self.connections) > MAX_CONNECTIONS:
-            max(self._strangers(), key=lambda one: one.idle_seconds).end()
-        self.loop.call_later(2 * PATIENCE, self._end_one_too_many)
+            max(self._connections(STRANGER), key=lambda one: one.idle_seconds).end()
+        self.loop.call_later(2 * PATIENCE, self._end_one_too_many)  # a connection younger than PATIENCE is never closed
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
@@ -340,21 +349,20 @@ class LimitedProtocol(H11Protocol):
         self._refuse(HTTPStatus.BAD_REQUEST, "this server has no WebSockets")
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - as uvicorn names it
+        # h11 reports a head that is too long as it reports any other that it cannot read.
         if self.conn.trailing_data[0][MAX_HEAD:] or len(self.conn.trailing_data[0]) >= MAX_HEAD:
             self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, f"the headers are longer than {MAX_HEAD} bytes")
         else:
             self._refuse(HTTPStatus.BAD_REQUEST, "not a request of HTTP/1.1")
 
-    def _all(self) -> list[LimitedProtocol]:
-        return [one for one in self.connections if isinstance(one, LimitedProtocol)]
-
-    def _strangers(self) -> list[LimitedProtocol]:
-        """The connections without a token."""
-        return [one for one in self._all() if one._owner == STRANGER]
+    def _connections(self, owner: str | None = None) -> list[LimitedProtocol]:
+        """The open connections of the server, or those of one owner."""
+        found = [one for one in self.connections if isinstance(one, LimitedProtocol)]
+        return found if owner is None else [one for one in found if one._owner == owner]
 
     def _end_one_too_many(self) -> None:
-        """Ends a connection without a token when there are more than may be; each connection calls it once."""
-        strangers = self._strangers()
+        """Closes a connection without a token where there are too many; each connection calls it once."""
+        strangers = self._connections(STRANGER)
         if len(strangers) > SHARES[STRANGER]:
             _end_idle(strangers)
 
@@ -389,7 +397,7 @@ class LimitedProtocol(H11Protocol):
 
 
 def _end_idle(crowd: Sequence[LimitedProtocol]) -> bool:
-    """Ends the connection that has been idle for longest. False if none has been for PATIENCE."""
+    """Closes the connection that has been idle for longest. Returns False if none has been idle for PATIENCE."""
     found = max(crowd, key=lambda one: one.idle_seconds)
     if found.idle_seconds < PATIENCE:
         return False

@@ -1,9 +1,10 @@
-"""The routes of the API: the endpoints that verbs declare, and `/apps/{space}/memories`."""
+"""The routes of the API: the endpoints that verbs declare, and those below `/apps/{space}/memories`."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
@@ -21,12 +22,12 @@ from memcli.extras.serve.problems import answer, problems
 from memcli.model.space import ADMIN, READER, WRITER
 from memcli.wiring import extra
 
-_LONGEST = 100_000
+_MAX_CHARACTERS = 100_000
 
 
 def add_operations(router: APIRouter, backend: Backend) -> None:
-    """Adds a route for each endpoint that a verb declares; those with a parameter in the path come last, since the first that
-    matches is taken."""
+    """Adds a route for each endpoint that a verb declares. Paths with a parameter come last, since the first route that
+    matches a path answers."""
     declared = [(verb, http) for verb in all_verbs() for http in verb.http]
     for verb, http in sorted(declared, key=lambda one: "{" in one[1].path):
         for method in (http.method, "POST") if http.posted else (http.method,):
@@ -46,7 +47,7 @@ def add_operations(router: APIRouter, backend: Backend) -> None:
 
 
 def _endpoint(verb: Verb, http: Http, signature: Sequence[inspect.Parameter], backend: Backend) -> Callable[..., Any]:
-    """A function with these parameters, which runs the verb."""
+    """A route function with the parameters of `signature`, which runs the verb."""
 
     async def endpoint(**given: Any) -> Response:
         caller: Caller = given.pop("caller")
@@ -56,20 +57,18 @@ def _endpoint(verb: Verb, http: Http, signature: Sequence[inspect.Parameter], ba
         value = await backend.call(verb.name, {**http.defaults, **options, **http.fixed}, caller)
         return answer(value, http.status, media=http.media)
 
+    # FastAPI reads the parameters of a route, and their types, from the signature of its function.
     endpoint.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
     return endpoint
 
 
 def _parameters(verb: Verb, http: Http, method: str, identifier: str) -> list[inspect.Parameter]:
-    """The parameters of an endpoint: the caller, those in the path, and the others in the query or in the body. The options
-    that a caller may give have the names that callers know them by; the space is always one of them."""
-
-    def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
-        return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
-
+    """The parameters of an endpoint: the caller, those in the path, and the others in the query or in the body. Options have
+    the names that `http` gives them; the space is always one of them."""
+    parameter = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
     role = verb.role_for(http.fixed)
     assert role is not None, f"{verb.name} has an endpoint and no role"
-    found = [parameter("caller", Annotated[Caller, Depends(needs(role))])]
+    found = [parameter("caller", annotation=Annotated[Caller, Depends(needs(role))])]
     known = parameters(verb)
     fields = {http.renamed.get(name, name): known[name] for name in http.fields}
     body: dict[str, Any] = {}
@@ -81,30 +80,32 @@ def _parameters(verb: Verb, http: Http, method: str, identifier: str) -> list[in
         kind: Any = list[field.type] if field.many else field.type  # type: ignore[name-defined]
         kind = kind if is_required else kind | None
         if f"{{{shown}}}" in http.path:
-            found.append(parameter(field.name, Annotated[str, Path(**about, max_length=500)]))
+            found.append(parameter(field.name, annotation=Annotated[str, Path(**about, max_length=500)]))
         elif method == "GET" or http.in_query:
-            default = () if is_required else (None,)
-            found.append(parameter(field.name, Annotated[kind, Query(**about, **_limits(field))], *default))
+            default = inspect.Parameter.empty if is_required else None
+            annotation = Annotated[kind, Query(**about, **_limits(field))]
+            found.append(parameter(field.name, annotation=annotation, default=default))
         else:
             body[field.name] = kind, BodyField(... if is_required else None, **about, **_limits(field))
     if body:
         model = create_model(identifier, __config__=ConfigDict(extra="forbid"), **body)
-        found.append(parameter("body", Annotated[model, Body()]))
+        found.append(parameter("body", annotation=Annotated[model, Body()]))
     return found
 
 
 def _limits(field: Field) -> dict[str, Any]:
-    """The bounds of the value of an option, as pydantic names them."""
+    """The bounds of the value of an option, as arguments of pydantic's fields."""
     if field.many:
         return {"max_length": 1000}
     if field.type is str:
-        return {"max_length": _LONGEST}
+        return {"max_length": _MAX_CHARACTERS}
+    # A whole number of more than 64 bits cannot be stored, and JSON has no NaN: it would reach a worker as null.
     high = LARGEST if field.type is int and field.high is None else field.high
     limits: dict[str, Any] = {name: end for name, end in (("ge", field.low), ("le", high)) if end is not None}
     return limits | ({"allow_inf_nan": False} if field.type is float else {})
 
 
-_MOST = 1000
+_MAX_LIMIT = 1000
 _BATCH = 2_000
 _STATUSES = {"created": 201, "proposed": 202}
 _Reader = Annotated[Caller, Depends(needs(READER))]
@@ -118,15 +119,9 @@ _Object = Annotated[dict[str, Any], Body(description="Fields of a memory; `memcl
 
 
 def make_router(backend: Backend) -> APIRouter:
-    """The routes."""
+    """The routes of spaces, of their memories, and of one memory."""
     router = APIRouter(default_response_class=Response, tags=["memories"])
-    _add_spaces(router, backend)
-    _add_memories(router, backend)
-    _add_memory(router, backend)
-    return router
 
-
-def _add_spaces(router: APIRouter, backend: Backend) -> None:
     @router.get("/apps", summary="List spaces", responses=problems(200))
     async def list_spaces(caller: _Reader) -> Response:
         return answer({"spaces": await backend.call("space list", {}, caller)})
@@ -143,6 +138,7 @@ def _add_spaces(router: APIRouter, backend: Backend) -> None:
         memories: Annotated[Literal["keep", "purge"], Query(description="What becomes of the memories")],
         caller: _Admin,
     ) -> Response:
+        # `space show` raises NotFoundError for a space that does not exist, where the list of its memories is empty.
         await backend.call("space show", {"name": space, "space": space}, caller)
         count = await _purge_all(backend, space, caller) if memories == "purge" else 0
         return answer({"success": True, "memories": memories, "deletedCount": count})
@@ -151,6 +147,10 @@ def _add_spaces(router: APIRouter, backend: Backend) -> None:
     async def purge(space: _Space, caller: _Admin) -> Response:
         await backend.call("space show", {"name": space, "space": space}, caller)
         return answer({"success": True, "deletedCount": await _purge_all(backend, space, caller)})
+
+    _add_memories(router, backend)
+    _add_memory(router, backend)
+    return router
 
 
 def _add_memories(router: APIRouter, backend: Backend) -> None:
@@ -165,9 +165,10 @@ def _add_memories(router: APIRouter, backend: Backend) -> None:
         kind: Annotated[list[str] | None, Query(description="Only memories of this kind; a,b matches either")] = None,
         tag: Annotated[list[str] | None, Query(description="Only memories with this tag; a,b requires both")] = None,
         all: Annotated[bool, Query(description="Include forgotten and superseded memories")] = False,  # noqa: A002
-        limit: Annotated[int, Query(ge=1, le=_MOST)] = 100,
+        limit: Annotated[int, Query(ge=1, le=_MAX_LIMIT)] = 100,
         offset: Annotated[int, Query(ge=0, le=1 << 31)] = 0,
     ) -> Response:
+        # One memory more than the page has shows whether there is another page.
         options = {
             "path": under, "kind": kind or [], "tag": tag or [], "all": all, "offset": offset, "limit": limit + 1,
             "include_raw": True, "space": space,
@@ -247,15 +248,15 @@ def _add_memory(router: APIRouter, backend: Backend) -> None:
 
 
 async def _get(backend: Backend, space: str, name: str, caller: Caller) -> tuple[dict[str, Any], str]:
-    """The memory with this id, which is not the beginning of one or a path, and its ETag."""
+    """The memory with this id, and its ETag. Raises NotFoundError."""
     memory = await backend.call("get", {"refs": [name], "digest": True, "space": space}, caller)
-    if memory["id"] != name:
+    if memory["id"] != name:  # `get` also takes a path, or the beginning of an id
         raise NotFoundError(f"no memory with this id in space {space!r}", "list the memories of the space")
     return memory, f'"{memory.pop("digest")}"'
 
 
 async def _expected(backend: Backend, space: str, name: str, caller: Caller, if_match: str | None) -> str | None:
-    """The digest that a memory must have when it is changed. Raises NotFoundError, ChangedError."""
+    """The digest that a memory must still have when it is changed; None if any will do. Raises NotFoundError, ChangedError."""
     _, tag = await _get(backend, space, name, caller)
     if if_match is None or if_match.strip() == "*":
         return None
@@ -265,12 +266,13 @@ async def _expected(backend: Backend, space: str, name: str, caller: Caller, if_
 
 
 def _is_listed(tag: str, given: str, *, weakly: bool = False) -> bool:
+    """Whether an ETag is in the value of If-Match, or with `weakly` in that of If-None-Match (RFC 9110, 13.1)."""
     listed = [one.strip() for one in given.split(",")]
     return tag in [one.removeprefix("W/") if weakly else one for one in listed] or "*" in listed
 
 
 async def _purge_all(backend: Backend, space: str, caller: Caller) -> int:
-    """Purges all memories of a space, some at a time, and says how many they were."""
+    """Purges all memories of a space in batches. Returns their number."""
     count = 0
     while True:
         found = await backend.call("list", {"all": True, "limit": _BATCH, "space": space}, caller)

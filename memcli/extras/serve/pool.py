@@ -1,7 +1,7 @@
-"""The pool: verbs run in processes of their own, so that a long one keeps nobody from being answered.
+"""The pool: verbs run in processes of their own, so that a slow one delays no other.
 
-Threads of one process do not do: beside a verb that works in Python, a recall waits for the lock of the interpreter at each of
-its calls of SQLite (figures in `bench/README.md`), and a verb that takes too long cannot be ended.
+Threads of one process would not do: beside a verb that computes in Python, a recall waits for the lock of the interpreter after
+each of its calls of SQLite (figures in `bench/README.md`), and a verb that takes too long cannot be ended.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memcli.extras.serve.problems import LateError
 from memcli.record import Record
 
 QUICK = frozenset(("recall", "get", "session context"))
-"""Verbs that take milliseconds in spaces of any size. The others never have all processes."""
+"""Verbs that take milliseconds in spaces of any size. All others together never have all processes."""
 _READY_SECONDS = 60.0
 _PAUSE_SECONDS = 1.0
 _UNKNOWN = "whether it was done is unknown: read before you try again"
@@ -32,29 +32,30 @@ class _Process:
     """A process that runs verbs, one at a time."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        """Starts `command` with the number of a descriptor, on which it is sent requests. Raises OSError."""
+        """Starts `command` with the number of the descriptor on which it receives requests. Raises OSError."""
         self.connection, theirs = Pipe()
-        surroundings = {name: value for name, value in os.environ.items() if name != "MEMCLI_SESSION"}
+        # The session of whoever started the server is not that of its callers.
+        environ = {name: value for name, value in os.environ.items() if name != "MEMCLI_SESSION"}
         with theirs:
             self.popen = subprocess.Popen(
-                [*command, str(theirs.fileno())], env=surroundings, pass_fds=[theirs.fileno()], start_new_session=True,
+                [*command, str(theirs.fileno())], env=environ, pass_fds=[theirs.fileno()], start_new_session=True,
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                stderr=None if os.environ.get("MEMCLI_DEBUG") else subprocess.DEVNULL,  # the log is that of the server
+                stderr=None if os.environ.get("MEMCLI_DEBUG") else subprocess.DEVNULL,  # the server logs
             )  # fmt: skip
 
     def await_ready(self) -> None:
-        """Returns when it takes requests. Raises EOFError or OSError if it ends before, TimeoutError."""
+        """Returns when it accepts requests. Raises EOFError or OSError if it ends before that, TimeoutError."""
         if not self.connection.poll(_READY_SECONDS):
             raise TimeoutError
         self.connection.recv()
 
     def ask(self, request: tuple[Any, ...]) -> Any:
-        """The answer to a request. Raises EOFError or OSError when the process ends before."""
+        """The result of a request. Raises EOFError or OSError when the process ends before it has one."""
         self.connection.send(request)
         return self.connection.recv()
 
     def kill(self, patience: float = 0.0) -> None:
-        """Ends it if it runs for `patience` seconds more: a write that is cut off is whole or not there."""
+        """Waits for its end for `patience` seconds, then kills it: a write that is interrupted is whole or did not happen."""
         with suppress(subprocess.TimeoutExpired):
             self.popen.wait(patience)
         self.popen.kill()
@@ -62,7 +63,7 @@ class _Process:
 
 
 class _Request(Record, frozen=False, kw_only=True):
-    """A call that waits for its turn; with a `process`, it has it."""
+    """A call in the queue. It runs when it has a `process`; `turn` is done then."""
 
     is_slow: bool
     turn: asyncio.Future[None]
@@ -72,14 +73,14 @@ class _Request(Record, frozen=False, kw_only=True):
 class Pool:
     """`size` processes of `command`, each of which runs one verb at a time. A process that dies is replaced.
 
-    Slow verbs get all processes but one, so that a quick one waits behind quick ones only; with a `size` of 1, all wait for
-    each other.
+    Slow verbs have all processes but one, so that a quick one waits behind quick ones only; with a `size` of 1, all wait
+    for each other.
     """
 
     def __init__(
         self, command: Sequence[str], size: int, reads: Callable[[str, Mapping[str, Any]], bool], seconds: float
     ) -> None:
-        """`reads` says whether a call changes nothing, so that it can be made twice; one takes at most `seconds`."""
+        """`reads` returns whether a call changes nothing, so that it can be repeated; a call may take `seconds`."""
         self._command, self._size, self._reads, self._seconds = list(command), size, reads, seconds
         self._threads = ThreadPoolExecutor(size, "pool")  # one for each process, to wait for it
         self._processes: set[_Process] = set()
@@ -93,12 +94,13 @@ class Pool:
         self._idle += await asyncio.gather(*(self._start() for _ in range(self._size)))
 
     async def call(self, verb: str, options: Mapping[str, Any], caller: Caller) -> Any:
-        """As `Backend.call`. Raises also LateError, StoreError."""
+        """As `Backend.call`. Raises also LateError; StoreError when the process dies, or the pool stops."""
         request = verb, dict(options), f"serve:{caller.name}", bool(caller.spaces)
         is_read = self._reads(verb, options)
         is_begun = False
         try:
             async with asyncio.timeout(self._seconds):
+                # A process that dies may have finished a write, so that only a read is tried again.
                 for _ in range(2 if is_read else 1):
                     call = _Request(is_slow=verb not in QUICK, turn=asyncio.get_running_loop().create_future())
                     try:
@@ -116,32 +118,32 @@ class Pool:
         raise StoreError("the process at work has ended", "try again" if is_read else _UNKNOWN)
 
     def refuse(self) -> None:
-        """Takes no more calls, and refuses those that no process has begun."""
+        """Refuses calls from now on, and those that wait for a process."""
         self._is_stopping = True
         for call in self._calls:
             if not call.turn.done():
-                call.turn.set_exception(_stopping())
+                call.turn.set_exception(_stopping_error())
 
     def stop(self, seconds: float) -> None:
-        """Ends the processes: what waits is refused, what is at work has `seconds` to end. Blocks meanwhile."""
+        """Ends the processes. Calls that wait are refused; those that run have `seconds` to end. Blocks meanwhile."""
         self.refuse()
         for task in self._starting:
             task.cancel()
         for process in self._processes:
             with suppress(OSError):
-                process.connection.send(None)  # it ends when it is done with what it does
+                process.connection.send(None)  # it ends after its current verb
         deadline = time.monotonic() + seconds
         for process in self._processes:
             process.kill(max(0.0, deadline - time.monotonic()))
         self._threads.shutdown()
 
     async def _run(self, call: _Request, request: tuple[Any, ...]) -> Any:
-        """The answer of a process, when it is this call's turn. A process that works for nobody any more is ended. Raises
-        EOFError or OSError when it dies, StoreError when all stop."""
+        """The result of a request, when it is the turn of the call. Raises EOFError or OSError when the process dies,
+        StoreError when the pool stops."""
         if self._is_stopping:
-            raise _stopping()
+            raise _stopping_error()
         self._calls.append(call)
-        self._hand_out()
+        self._assign()
         is_idle = True
         try:
             await call.turn
@@ -154,12 +156,13 @@ class Pool:
             if call.process is not None and is_idle:
                 self._idle.append(call.process)
             elif call.process is not None:
+                # It died, or its caller has gone: a verb cannot be cancelled, and would keep the process until it is done.
                 self._replace(call.process)
-            self._hand_out()
+            self._assign()
         return answer
 
-    def _hand_out(self) -> None:
-        """Gives idle processes to those who wait, in their order."""
+    def _assign(self) -> None:
+        """Assigns idle processes to waiting calls, in the order of the queue."""
         for process in [process for process in self._idle if process.popen.poll() is not None]:
             self._idle.remove(process)
             self._replace(process)
@@ -172,7 +175,7 @@ class Pool:
                 slow += call.is_slow
 
     def _replace(self, process: _Process) -> None:
-        """Ends a process, and starts another in its place."""
+        """Kills a process, and starts another in its place."""
         process.kill()
         self._processes.discard(process)
         if not self._is_stopping:
@@ -181,17 +184,18 @@ class Pool:
             task.add_done_callback(self._starting.discard)
 
     async def _start_again(self) -> None:
+        """Starts a process; while that fails, tries again each second."""
         while not self._is_stopping:
             try:
                 self._idle.append(await self._start())
             except StoreError:
                 await asyncio.sleep(_PAUSE_SECONDS)
             else:
-                self._hand_out()
+                self._assign()
                 return
 
     async def _start(self) -> _Process:
-        """A process that is ready. One that does not get so far is ended. Raises StoreError."""
+        """Starts a process. Returns it when it is ready; one that does not become ready is killed. Raises StoreError."""
         process = None
         try:
             process = _Process(self._command)
@@ -206,5 +210,5 @@ class Pool:
         return process
 
 
-def _stopping() -> StoreError:
+def _stopping_error() -> StoreError:
     return StoreError("the server is stopping", "nothing was done; try again when it runs")

@@ -1,4 +1,4 @@
-"""Responses: values as JSON, errors as problem details (RFC 9457), and what OpenAPI says of both."""
+"""Responses: values as JSON, errors as problem details (RFC 9457), and the description of both for OpenAPI."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HINTS: Mapping[int, str] = {404: "/openapi.json lists the paths", 405: "/openap
 
 
 class Problem(Record):
-    """What went wrong, as a response says it."""
+    """An error as a response reports it. `code` is that of `memcli.errors`, empty for an error of HTTP itself."""
 
     status: int
     title: str
@@ -33,7 +33,7 @@ class Problem(Record):
     headers: Mapping[str, str] = {}
 
     def response(self) -> JSONResponse:
-        """It as problem details."""
+        """The response that reports it, as problem details."""
         fields = {
             "type": "about:blank", "title": self.title, "status": self.status, "code": self.code, "hint": self.hint,
         }  # fmt: skip
@@ -42,30 +42,30 @@ class Problem(Record):
 
 
 CLOSING = {"Connection": "close"}
-"""The headers of a response that ends its connection, because the rest of the request is not read."""
+"""The headers of a response that closes its connection, because the rest of the request is not read."""
 STORE_IS_GONE = Problem(503, "the store is gone", "store", "stop the server, or put the store back")
 
 
 class LateError(StoreError):
-    """The answer took too long."""
+    """A verb took longer than the pool waits."""
 
 
 def status_of(error: MemcliError) -> int:
-    """The status of an error of ours."""
+    """The HTTP status of an error of memcli."""
     if isinstance(error, ChangedError):
         return HTTPStatus.PRECONDITION_FAILED
     return HTTPStatus.GATEWAY_TIMEOUT if isinstance(error, LateError) else STATUSES[error.code]
 
 
 def problem_of(error: Exception) -> Problem:
-    """What went wrong in a route."""
+    """The problem that reports an error of a route."""
     if isinstance(error, MemcliError):
         status = status_of(error)
         headers = {"Retry-After": "1"} if status in (409, 503) and error.code in ("locked", "store") else {}
         return Problem(status, error.message, error.code, error.hint, headers)
-    if isinstance(error, RequestValidationError):  # what was sent is not repeated
+    # Neither the value that was sent nor a name that the caller chose is repeated: they may be text of a memory.
+    if isinstance(error, RequestValidationError):
         first = error.errors()[0]
-        # Of a name that a caller chose itself nothing is said.
         place = ".".join(str(word) for word in first["loc"][:2] if str(word).isidentifier()) or "the request"
         return Problem(422, f"{place}: {first['msg']}", "usage")
     if isinstance(error, HTTPException):
@@ -89,14 +89,14 @@ _COMMON = (400, 401, 403, 404, 409, 413, 415, 422, 503, 504)
 def answer(
     value: Any, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None, media: str = ""
 ) -> Response:
-    """A value as JSON; a text as it is, of the type `media`."""
+    """A response with a value as JSON, or with a text as it is, of the media type `media`."""
     if isinstance(value, str):
         return Response(value, status, headers, media_type=media or "text/plain")
     return Response(orjson.dumps(value), status, headers, media_type="application/json")
 
 
 def problems(status: int, schema: Mapping[str, Any] | None = None, *others: int) -> dict[int | str, dict[str, Any]]:
-    """The responses of a route: success as `schema`, and the errors."""
+    """The responses of a route for OpenAPI: success with the JSON Schema `schema`, and errors with `others` among them."""
     success = {
         "description": HTTPStatus(status).phrase,
         "content": {"application/json": {"schema": dict(schema or {})}},

@@ -1,8 +1,6 @@
-"""The server: a socket on the loopback, the application on it, and how both stop.
+"""The server: a socket on the loopback interface, the application that it serves, and how both stop.
 
-The application: its routes, behind the checks that every request passes.
-
-Coming and going: health, one-time links, and the tokens themselves.
+The application has the routes of verbs, memories and the inspector, of health, one-time links and tokens, all behind the gate.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ import logging
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 import uvicorn
 from fastapi import APIRouter, Body, Depends, FastAPI, Path, Query, Request
@@ -48,7 +46,7 @@ _POOL_GRACE_SECONDS = 0.4
 
 
 def listen(port: int) -> socket.socket:
-    """A socket on the loopback; 0 is any free port. Raises UsageError, StoreError."""
+    """A listening socket on the loopback interface; port 0 picks a free one. Raises UsageError, StoreError."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -63,7 +61,8 @@ def listen(port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """As uvicorn's, but a signal only ends it, and is not raised again. What waits for the pool is refused at once."""
+    """The server of uvicorn, which a signal only stops: uvicorn would raise it again at the end. Calls that wait for the
+    pool are refused at once."""
 
     def __init__(self, config: uvicorn.Config, pool: Pool | None) -> None:
         super().__init__(config)
@@ -83,7 +82,7 @@ class _Server(uvicorn.Server):
 
 
 async def serve(listening: socket.socket, pool: Pool | None, app: Gate, ready: Callable[[], None]) -> None:
-    """Serves until SIGINT or SIGTERM. `ready` is called when requests are answered. Raises StoreError."""
+    """Serves until SIGINT or SIGTERM. Calls `ready` once the processes of the pool are ready. Raises StoreError."""
     logging.getLogger("uvicorn").disabled = True
     logging.getLogger("uvicorn.error").disabled = True
     config = uvicorn.Config(
@@ -95,7 +94,7 @@ async def serve(listening: socket.socket, pool: Pool | None, app: Gate, ready: C
     try:
         if pool is not None:
             await pool.start()
-        ready()
+        ready()  # the socket listens already: earlier requests wait in its backlog
         await server.serve([listening])
     finally:
         if pool is not None:
@@ -107,7 +106,7 @@ _Reader = Annotated[Caller, Depends(needs(READER))]
 
 
 class NewToken(BaseModel):
-    """What a token is to be."""
+    """The body of a request for a new token."""
 
     model_config = ConfigDict(extra="forbid")
     name: str = Field(max_length=40)
@@ -116,7 +115,7 @@ class NewToken(BaseModel):
 
 
 def link_to(access: Admission, code: str) -> str:
-    """The address at which a code begins a session."""
+    """The address at which a browser begins a session with a one-time code."""
     return f"http://127.0.0.1:{access.port}/login?code={code}"
 
 
@@ -164,10 +163,9 @@ def _add_tokens(router: APIRouter, access: Admission) -> None:
     @router.post("/api/tokens", summary="Create a token, which is shown once", responses=problems(201), tags=["tokens"])
     async def create(new: Annotated[NewToken, Body()], caller: _Admin) -> Response:
         _check_unbound(caller)
-        wanted = Caller(new.name, new.role, tuple(new.spaces))
-        text = await run_in_threadpool(tokens.create, wanted, system_clock())
-        told: dict[str, Any] = {"name": new.name, "role": new.role, "spaces": new.spaces, "token": text}
-        return answer(told, 201)
+        # In a thread, since it waits for a lock and writes to the disk.
+        text = await run_in_threadpool(tokens.create, Caller(new.name, new.role, tuple(new.spaces)), system_clock())
+        return answer({"name": new.name, "role": new.role, "spaces": new.spaces, "token": text}, 201)
 
     @router.delete("/api/tokens/{name}", summary="Revoke a token", responses=problems(200), tags=["tokens"])
     async def revoke(name: Annotated[str, Path(max_length=40)], caller: _Admin) -> Response:
@@ -177,7 +175,7 @@ def _add_tokens(router: APIRouter, access: Admission) -> None:
 
 
 def _check_unbound(caller: Caller) -> None:
-    """A token that is bound to spaces gives no others away."""
+    """Raises RefusedError for a token that is bound to spaces: tokens of other spaces are not for its owner."""
     if caller.spaces:
         raise RefusedError("this token is for some spaces only", "use one for all spaces")
 
@@ -189,7 +187,7 @@ def make_app(
     *,
     logs_all: bool = False,
 ) -> Gate:
-    """The application on a store."""
+    """The application that serves a store, behind its gate; see `Gate` for `log` and `logs_all`."""
     app = FastAPI(title="memcli", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False)
     router = APIRouter(default_response_class=Response)
     _add_logins(router, access)
@@ -217,10 +215,10 @@ def serve_guarded(
     note: Callable[[str], None],
     ready: Callable[[str, str], None],
 ) -> None:
-    """Serves an application on the loopback until SIGINT or SIGTERM, to who has a token of the store at `root`.
+    """Serves an application on the loopback interface until SIGINT or SIGTERM, to clients with a token of the store at `root`.
 
-    The first use makes a token that allows everything. `make_app` is called once the port, 0 for any free one, is open.
-    `ready` gets the address and the file of that token when requests are answered. Raises UsageError, StoreError.
+    The first use creates a token that allows everything. `make_app` is called once the port is open; 0 picks a free one.
+    `ready` receives the address and the path of the file with that token. Raises UsageError, StoreError.
     """
     tokens = Tokens(Layout(root))
     tokens.make_first()

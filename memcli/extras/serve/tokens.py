@@ -1,6 +1,7 @@
-"""Tokens: which there are, and whose a token is. They are kept on this machine alone, all but the first as digests.
+"""Tokens, by which clients identify themselves, and the logins of browsers.
 
-Logins: browsers that came by a one-time link, each with a session of its own. A restart ends them all.
+Tokens are stored on this machine only, all but the first as digests. A browser exchanges the code of a one-time link for a
+session; sessions are in memory, so that a restart of the server ends them all.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ _FORMAT = "memcli/tokens"
 
 
 class Token(Record):
-    """A token as it is kept: its caller, when it was made, and the digest of its text."""
+    """A stored token: its caller, the time of its creation, and the digest of its text."""
 
     caller: Caller
     created_at: str
     digest: str
 
     def to_json(self) -> dict[str, Json]:
-        """What may be shown of it."""
+        """The fields that users may see: all but the digest."""
         return {
             "name": self.caller.name, "role": self.caller.role, "spaces": list(self.caller.spaces),
             "created_at": self.created_at,
@@ -52,7 +53,7 @@ class Token(Record):
 
 
 class Tokens:
-    """The tokens of the store at `layout`. Each call sees the files as they are."""
+    """The tokens of the store at `layout`. Each call reads the files again if they have changed."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -60,12 +61,13 @@ class Tokens:
         """Holds the text of the first token."""
         self._others = layout.private("serve-tokens.json")
         self._read: tuple[object, Sequence[Token]] = None, ()
-        """The state of the files when the tokens were read from them, and the tokens."""
+        """The state of the files when they were last read, and the tokens in them."""
 
     def make_first(self) -> str:
-        """The token of the user of this machine, which is made if there is none. Raises StoreError, LockedError."""
+        """The text of the first token, which is created if there is none. Raises StoreError, LockedError."""
+        # Read without the lock at first, since a store that cannot be written cannot be locked, but can be served.
         if (known := self._read_first()) is not None:
-            return known  # without the lock, which cannot be taken where the store cannot be written
+            return known
         make_folder(os.path.dirname(self.first_file))
         with self._locked():
             found = self._read_first()
@@ -75,8 +77,9 @@ class Tokens:
             return found
 
     def create(self, caller: Caller, now: str) -> str:
-        """A new token, whose text is not kept. Raises ConflictError, UsageError, StoreError, LockedError."""
+        """Creates a token and returns its text, which is not stored. Raises ConflictError, UsageError, StoreError, LockedError."""
         _check(caller)
+        # The name goes into the audit log, which must not hold secrets.
         if Detector({}, lambda _: "").find(caller.name):
             raise UsageError("the name of the token holds a secret or an address", "choose another --name")
         make_folder(os.path.dirname(self._others))
@@ -89,7 +92,7 @@ class Tokens:
         return text
 
     def revoke(self, name: str) -> None:
-        """Ends a token at once. Raises NotFoundError, StoreError, LockedError."""
+        """Deletes a token, which is invalid at once. Raises NotFoundError, StoreError, LockedError."""
         make_folder(os.path.dirname(self._others))
         with self._locked():
             known = self._read_others()
@@ -102,7 +105,7 @@ class Tokens:
                 self._write(left)
 
     def all(self) -> Sequence[Token]:
-        """The tokens, in the order in which they were made. Raises StoreError, CorruptError."""
+        """The tokens in the order of their creation. Raises StoreError, CorruptError."""
         state = (_state(self.first_file), _state(self._others))
         if state != self._read[0]:
             first = self._read_first()
@@ -111,8 +114,9 @@ class Tokens:
         return self._read[1]
 
     def find(self, text: str) -> Token | None:
-        """The token with this text. All are compared, each in constant time. Raises StoreError, CorruptError."""
+        """The token with this text, or None. Raises StoreError, CorruptError."""
         digest, found = _digest(text), None
+        # All are compared, each in constant time, so that the time of an answer gives no token away.
         for token in self.all():
             if hmac.compare_digest(token.digest, digest):
                 found = token
@@ -133,8 +137,8 @@ class Tokens:
             raise CorruptError(f"{self._others} is damaged", "delete it, and create the tokens again") from None
 
     def _write(self, tokens: Sequence[Token]) -> None:
-        kept = [{**token.to_json(), "sha256": token.digest} for token in tokens]
-        write_file(self._others, encode({"format": _FORMAT, "version": 1, "tokens": kept}) + b"\n", 0o600)
+        rows = [{**token.to_json(), "sha256": token.digest} for token in tokens]
+        write_file(self._others, encode({"format": _FORMAT, "version": 1, "tokens": rows}) + b"\n", 0o600)
 
     def _locked(self) -> AbstractContextManager[object]:
         return locked(self._layout.lock("serve"), "the tokens of this store")
@@ -156,7 +160,7 @@ def _token(one: dict[str, Json]) -> Token:
 
 
 def _own_file(path: str) -> bytes | None:
-    """The bytes of a file that only its user can read; None if it is not there. Raises StoreError."""
+    """The bytes of a file that only its owner can read; None if it does not exist. Raises StoreError."""
     try:
         data = read_regular(path, _MAX_BYTES)
         if data is not None and (found := os.stat(path, follow_symlinks=False)):
@@ -190,25 +194,25 @@ _MOST = 1000
 
 
 class Logins:
-    """Codes, each good once, and the sessions that they began. Both are known by digests alone."""
+    """The one-time codes of links and the sessions that they began. Only digests of both are in memory."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        # For which token each stands, by its digest, and until when.
+        # By the digest of a code or a session: the digest of its token, and the time at which it expires.
         self._codes: dict[str, tuple[str, float]] = {}
         self._sessions: dict[str, tuple[str, float]] = {}
 
     def make_code(self, token: str) -> str:
-        """A code that begins a session for the token with this digest."""
+        """A new code, which begins a session for the token with this digest; valid for CODE_SECONDS."""
         return self._add(self._codes, token, CODE_SECONDS)
 
     def begin(self, code: str) -> str | None:
-        """The name of a new session; None for a code that is wrong, used or too old."""
+        """A new session, as the text of its cookie; None if the code is wrong, used or too old."""
         token, ends = self._codes.pop(_digest(code), ("", 0.0))
         return self._add(self._sessions, token, SESSION_SECONDS) if token and ends > self._now() else None
 
     def token_of(self, session: str) -> str | None:
-        """The digest of the token that a session stands for."""
+        """The digest of the token that a session was begun with; None if the session is unknown or has expired."""
         token, ends = self._sessions.get(_digest(session), ("", 0.0))
         return token if token and ends > self._now() else None
 
@@ -220,7 +224,7 @@ class Logins:
         now = self._now()
         for name in [name for name, (_, ends) in entries.items() if ends <= now]:
             del entries[name]
-        while len(entries) >= _MOST:
+        while len(entries) >= _MOST:  # the oldest goes first: a dict has its insertion order
             del entries[next(iter(entries))]
         text = secrets.token_urlsafe(_LOGIN_BYTES)
         entries[_digest(text)] = token, now + seconds
@@ -228,5 +232,5 @@ class Logins:
 
 
 def csrf_of(session: str) -> str:
-    """What the forms of a session bear."""
+    """The token against cross-site request forgery that the forms of a session send."""
     return hmac.new(session.encode(), b"memcli/csrf", "sha256").hexdigest()

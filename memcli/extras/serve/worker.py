@@ -17,17 +17,17 @@ from memcli.cli.verb import find_verb
 from memcli.errors import MemcliError, UsageError
 
 _TEXTS = ("metrics",)
-"""Verbs whose result is a text."""
+"""Verbs whose result is text instead of JSON."""
 _NOWHERE = os.path.join(os.devnull, "none")
 
 
 def main(options: Mapping[str, str | None], pool: Connection) -> None:
-    """Serves requests of `Pool` until it sends None or is gone. `options` are those of `Calls`."""
+    """Answers requests of `Pool` until it sends None or ends. `options` are those of `Calls`."""
     calls = Calls(options, lambda _: None)
     calls.load_later()
     calls.load(waits=True)
-    find_verb("recall")
-    pool.send(None)  # it is ready
+    find_verb("recall")  # its modules are imported before the first request
+    pool.send(None)  # `_Process.await_ready` waits for it
     try:
         while (request := pool.recv()) is not None:
             pool.send(answer(calls, *request))
@@ -38,12 +38,13 @@ def main(options: Mapping[str, str | None], pool: Connection) -> None:
 def answer(
     calls: Calls, name: str, options: Mapping[str, Any], user: str, is_bound: bool
 ) -> tuple[Any, MemcliError | None]:
-    """The result of a verb, which `user` calls, or its error. Who is bound to some spaces reads nothing of the user-wide store."""
+    """The result of a verb that `user` calls, and None; or None, and its error. For a caller that is bound to spaces, the
+    user-wide store does not exist."""
     environ = {**os.environ, "MEMCLI_USER": user, **({"MEMCLI_GLOBAL": _NOWHERE} if is_bound else {})}
     try:
         verb = find_verb(name)
         for option, field in parameters(verb).items():
-            # It would have this process read or write a file that a caller names.
+            # A caller must not have this process read or write files by name.
             if field.kind == FILE and isinstance(options.get(option), str):
                 raise UsageError(f"{option} cannot be a file here", "send what is in it")
         return calls.run(verb, (), options, as_json=name not in _TEXTS, environ=environ), None
@@ -51,7 +52,7 @@ def answer(
         known = as_error(error)
         printed = shown(known)
         known.message, known.hint, known.value = printed["message"], printed["hint"], None
-        known.args = (known.message,)  # which pickle takes along
+        known.args = (known.message,)  # pickle makes an exception from its `args`
         return None, known
 
 

@@ -1,4 +1,4 @@
-"""The inspector: pages that show what is remembered and let writers change it. Rendered here, with a little JavaScript."""
+"""The inspector: HTML pages that show memories and let writers change them, rendered on the server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memcli.extras.serve.inspector import catalogue, changes, detail, pages, rep
 
 
 def make_router(backend: Backend) -> APIRouter:
-    """The pages on a store. What they need of a request: `state.caller`, and `state.csrf` for forms."""
+    """The routes of the pages. They read `state.caller` of a request, and `state.csrf` for forms, which `Gate` sets."""
     router = APIRouter(include_in_schema=False)
     pages.add_routes(router)
     for add_routes in (

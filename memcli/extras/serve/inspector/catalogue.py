@@ -1,4 +1,4 @@
-"""The page Memories: the tree of paths, opened as far as the page that is shown, the search, and what it found."""
+"""The page Memories: the tree of paths, opened along the path that the list shows, the search, and its results."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from memcli.extras.serve.inspector import pages
 from memcli.record import Record, replace
 
 _MOST = 400
-"""Branches that are shown below one; more are found by a search."""
+"""The most branches that are shown below one; a search finds the others."""
 
 
 class Branch(Record):
-    """A segment of a path: the whole path, the memory that is there, if any, and what is below, as far as it is opened."""
+    """A segment of a path in the tree: its whole path, the id of its memory, if any, and the branches below if it is open."""
 
     name: str
     path: str
@@ -30,16 +30,16 @@ class Branch(Record):
 
 
 async def spaces(backend: Backend, caller: Caller) -> list[Mapping[str, Any]]:
-    """The spaces that the caller sees, with their counts."""
+    """The spaces that the caller may see, with their counts."""
     return pages.seen(caller, await backend.call("space list", {}, caller))
 
 
 async def below(backend: Backend, caller: Caller, space: str, path: str) -> Branch:
-    """The level below a path; an empty one where nothing is."""
+    """A path as an open branch, with the branches directly below it; none for a path without memories."""
     node: Mapping[str, Any] = await backend.call(
         "list", {"tree": True, "space": space, "path": path, "depth": 1}, caller
     )
-    for step in filter(None, path.split("/")):  # the tree begins at the root
+    for step in filter(None, path.split("/")):  # the result begins at the root, whatever its `path`
         node = next((child for child in node.get("children", ()) if child["name"] == step), {"name": step})
     start = f"{path}/" if path else ""
     children = [
@@ -54,7 +54,7 @@ async def below(backend: Backend, caller: Caller, space: str, path: str) -> Bran
 
 
 async def opened(backend: Backend, caller: Caller, space: str, branch: Branch, steps: list[str]) -> Branch:
-    """A branch with what is below it, opened along the steps of a path."""
+    """A branch with those below it opened along the segments `steps` of a path."""
     if not steps:
         return branch
     children = []
@@ -69,16 +69,16 @@ async def opened(backend: Backend, caller: Caller, space: str, branch: Branch, s
 
 
 PAGE = 50
-"""Memories in a list."""
+"""Memories on a page of a list."""
 _FOUND, _MOST_FOUND = 20, 200
-"""Results of a search: at first, and at most."""
-_LONGEST_QUESTION = 1_000
+"""Results of a search: on the first page, and the most."""
+_LONGEST_QUERY = 1_000
 ALL = "all"
 """The state in which forgotten and superseded memories are shown too."""
 
 
 class PageRequest(Record):
-    """What a page is asked for, as its address has it."""
+    """The parameters of the page, as in its address. `q` is the query of the search, `why` shows the parts of scores."""
 
     q: str = ""
     space: str = ""
@@ -92,16 +92,16 @@ class PageRequest(Record):
 
     @property
     def is_search(self) -> bool:
-        """Whether there is a question."""
+        """Whether the page shows the results of a search."""
         return bool(self.q.strip())
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether a part of the memories is asked for."""
+        """Whether the page shows a part of the memories."""
         return bool(self.space or self.under or self.kind or self.tag or self.state)
 
     def values(self) -> dict[str, Any]:
-        """What an address of the page has to say."""
+        """The parameters of an address of the page; those with their defaults are empty."""
         page = self.page if self.page > 1 else 0
         return {
             "q": self.q, "space": self.space, "under": self.under, "kind": self.kind, "tag": self.tag,
@@ -114,7 +114,7 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
     async def memories(
         request: Request,
         caller: pages.Reader,
-        q: Annotated[str, Query(max_length=_LONGEST_QUESTION)] = "",
+        q: Annotated[str, Query(max_length=_LONGEST_QUERY)] = "",
         space: str = "",
         under: str = "",
         kind: str = "",
@@ -151,13 +151,13 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
 
 
 def _in(caller: Caller, space: str) -> dict[str, Any]:
-    """The option that names the space, where one is named or the caller may not see all."""
+    """The option that names the space, if one is named or the caller is bound to some."""
     named = pages.chosen(caller, space) if caller.spaces else space
     return {"space": named} if named else {}
 
 
 async def _found(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[str, Any]:
-    """What the search found, or a page of the memories, the newest if nothing is asked for."""
+    """The values of the list: results of a search, a page of the memories, or the newest if no parameter is given."""
     if wanted.is_search:
         return await _searched(backend, caller, wanted)
     options: dict[str, Any]
@@ -170,6 +170,7 @@ async def _found(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[
         found = await backend.call("list", options, caller) or []
         items = [_row(one, home) for one in found[:PAGE]]
         return {"listing": "list", "items": items, "has_more": len(found) > PAGE, "home": home}
+    # Reading a page is no recall by an agent: it is not counted as use of the memories.
     options = {"under": "", "limit": _FOUND, "no_global": True, "no_usage": True, **_in(caller, "")}
     newest = (await backend.call("recall", options, caller))["sections"]
     home = pages.chosen(caller, "")
@@ -177,17 +178,18 @@ async def _found(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[
 
 
 async def _searched(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[str, Any]:
-    """The best of one bundle, or of those of the spaces that the caller may see."""
+    """The best results in a space, or in all spaces that the caller may see."""
     limit = wanted.more or _FOUND
-    question = {
+    query = {
         "topic": wanted.q, "limit": limit, "under": wanted.under, "kind": _some(wanted.kind), "tag": _some(wanted.tag),
         "include_inactive": wanted.state == ALL, "include_untrusted": True, "explain": True, "no_global": True,
         "no_usage": True,
     }  # fmt: skip
-    asked: tuple[str, ...] = (wanted.space,) if wanted.space else caller.spaces or ("",)
+    # A caller that is bound to several spaces may not search all, so that each of its spaces is searched by a call.
+    searched: tuple[str, ...] = (wanted.space,) if wanted.space else caller.spaces or ("",)
     bundles = [
-        await backend.call("recall", {**question, **({"space": space} if space else {"all_spaces": True})}, caller)
-        for space in asked
+        await backend.call("recall", {**query, **({"space": space} if space else {"all_spaces": True})}, caller)
+        for space in searched
     ]
     items = [
         _result(section, bundle["space"])
@@ -211,7 +213,7 @@ def _some(text: str) -> list[str]:
 
 
 def _row(one: Mapping[str, Any], home: str) -> dict[str, Any]:
-    """A memory of a list."""
+    """A memory of a list, with the fields that the JSON leaves out where they have their defaults."""
     return {
         **one, "space": one.get("space", home), "active": one.get("active", True),
         "superseded_by": one.get("superseded_by"), "untrusted": one.get("untrusted") or [],
@@ -219,7 +221,7 @@ def _row(one: Mapping[str, Any], home: str) -> dict[str, Any]:
 
 
 def _result(section: Mapping[str, Any], home: str) -> dict[str, Any]:
-    """A memory that a search found, with the passage that answers."""
+    """A result of a search, with the passage that matches best."""
     passage = section.get("passage") or {}
     reasons = sorted((section.get("why") or {}).items(), key=lambda item: (-abs(item[1]), item[0]))
     return {

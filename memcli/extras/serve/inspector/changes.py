@@ -1,4 +1,4 @@
-"""The forms that change a memory, each with the digest of the memory that its page showed; and the page Inbox: proposed
+"""The forms that change a memory, each with the digest of the memory as its page showed it; and the page Inbox: proposed
 memories, and memories that contradict each other."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Text = Annotated[str, Form()]
 
 
 class Target(Record):
-    """The memory that a form is about, as its page showed it."""
+    """The memory that a form changes; `digest` is that of the version that the page of the form showed."""
 
     request: Request
     caller: Caller
@@ -36,25 +36,28 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
     async def pin(request: Request, caller: pages.Writer, space: str, name: str, digest: Text, pin: Text) -> Response:
         target = Target(request, caller, space, name, digest)
         is_pinned = pin == "yes"
-        return await _edit(backend, target, {"pinned": is_pinned}, "pinned" if is_pinned else "unpinned")
+        return await _apply(backend, target, "edit", "pinned" if is_pinned else "unpinned", {"pinned": is_pinned})
 
     @router.post("/change/tags/{space}/{name:path}")
     async def tags(
         request: Request, caller: pages.Writer, space: str, name: str, digest: Text, tags: Text = ""
     ) -> Response:
-        wanted = list(dict.fromkeys(tags.replace(",", " ").split()))
-        return await _edit(backend, Target(request, caller, space, name, digest), {"tags": wanted}, "tagged")
+        fields = {"tags": list(dict.fromkeys(tags.replace(",", " ").split()))}
+        return await _apply(backend, Target(request, caller, space, name, digest), "edit", "tagged", fields)
 
     @router.post("/change/edit/{space}/{name:path}")
     async def edit(request: Request, caller: pages.Writer, space: str, name: str, digest: Text) -> Response:
         form = await request.form()
         given = {field: str(form.get(field, "")) for field in _EDITED}
         target = Target(request, caller, space, name, digest)
+        # Checked before `_apply` does, since the fields that were changed are those that differ from the version shown.
         now = await read_memory(backend, caller, space, name)
         if now.digest != digest:
-            return _faster(target, now, given)
+            return _conflict(target, now, given)
         fields = changed(given, now.memory)
-        return await _edit(backend, target, fields, "saved", given) if fields else pages.see(_back(target, "same"))
+        if not fields:
+            return pages.see(_back(target, "same"))
+        return await _apply(backend, target, "edit", "saved", fields, given)
 
     @router.post("/change/forget/{space}/{name:path}")
     async def forget(
@@ -62,8 +65,8 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
     ) -> Response:
         target = Target(request, caller, space, name, digest)
         if forget != "yes":
-            return await _edit(backend, target, {"active": True}, "remembered")
-        return await _apply(backend, target, "forget", {"refs": [name]}, "forgotten")
+            return await _apply(backend, target, "edit", "remembered", {"active": True})
+        return await _apply(backend, target, "forget", "forgotten")
 
     @router.post("/change/feedback/{space}/{name:path}")
     async def feedback(
@@ -77,28 +80,26 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
         return pages.see(_back(Target(request, caller, space, name, ""), judgement))
 
 
-async def _edit(
-    backend: Backend, target: Target, fields: Mapping[str, Any], done: str, given: Mapping[str, str] | None = None
-) -> Response:
-    return await _apply(backend, target, "edit", {"refs": [target.name], "set": fields}, done, given)
-
-
 async def _apply(
-    backend: Backend, target: Target, verb: str, options: Mapping[str, Any], done: str,
+    backend: Backend, target: Target, verb: str, done: str, fields: Mapping[str, Any] | None = None,
     given: Mapping[str, str] | None = None,
 ) -> Response:  # fmt: skip
-    """Runs a verb if the memory is still as its page showed it, and goes back there."""
+    """Runs a verb on the memory if it is still as its page showed it, and goes back there with `done` as the outcome.
+
+    `fields` are set by `edit`. If the memory has changed, a page shows it beside `given`, the fields of the form.
+    """
     space = pages.checked(target.caller, target.space)
+    options = {"refs": [target.name], "if_digest": target.digest, "space": space, **({"set": fields} if fields else {})}
     try:
-        await backend.call(verb, {**options, "if_digest": target.digest, "space": space}, target.caller)
+        await backend.call(verb, options, target.caller)
     except ChangedError:
-        return _faster(target, await read_memory(backend, target.caller, space, target.name), given)
+        return _conflict(target, await read_memory(backend, target.caller, space, target.name), given)
     return pages.see(_back(target, done))
 
 
 def changed(given: Mapping[str, str], memory: Memory) -> dict[str, Any]:
-    """The fields that a form changes. Raises UsageError for a number that is none."""
-    text = given["text"].replace("\r\n", "\n")
+    """The fields of a form that differ from those of the memory. Raises UsageError for what is not a number."""
+    text = given["text"].replace("\r\n", "\n")  # browsers send the lines of a form with CRLF
     fields: dict[str, Any] = {"raw": text} if text.strip() and text != memory.raw else {}
     for name in ("importance", "confidence"):
         if not given[name].strip():
@@ -119,8 +120,8 @@ def changed(given: Mapping[str, str], memory: Memory) -> dict[str, Any]:
     return fields
 
 
-def _faster(target: Target, now: OpenMemory, given: Mapping[str, str] | None) -> Response:
-    """The page that says that somebody else changed the memory; it shows what was typed again."""
+def _conflict(target: Target, now: OpenMemory, given: Mapping[str, str] | None) -> Response:
+    """The page that reports that somebody else has changed the memory; it shows the fields of the form again."""
     return pages.render(
         target.request, "conflict.html", _FAILED_PRECONDITION, space=target.space, memory=now.memory, digest=now.digest,
         given=given,
@@ -139,7 +140,7 @@ def add_inbox_routes(router: APIRouter, backend: Backend) -> None:
     async def inbox(request: Request, caller: pages.Reader, space: str = "", show: str = "", page: int = 1) -> Response:
         home = pages.chosen(caller, space)
         if show == "contradictions":
-            # The pairs of memories in a space that contradict or repeat each other.
+            # A dry run of maintenance finds the memories in a space that contradict or repeat each other.
             options = {"only": ["review"], "dry_run": True, "space": home}
             found = (await backend.call("store maintain", options, caller))["spaces"]
             steps = [step for one in found if one["space"] == home for step in one["steps"]]
@@ -148,7 +149,7 @@ def add_inbox_routes(router: APIRouter, backend: Backend) -> None:
         first = (max(1, page) - 1) * _PAGE
         return pages.render(
             request, "inbox.html", space=home, spaces=await catalogue.spaces(backend, caller), page=max(1, page),
-            proposals=await _whole(backend, caller, home, listed[first : first + _PAGE]), count=len(listed),
+            proposals=await _proposals(backend, caller, home, listed[first : first + _PAGE]), count=len(listed),
             has_more=len(listed) > first + _PAGE,
         )  # fmt: skip
 
@@ -173,8 +174,10 @@ def add_inbox_routes(router: APIRouter, backend: Backend) -> None:
         return pages.see(pages.query("/inbox", {"space": space, "done": done}))
 
 
-async def _whole(backend: Backend, caller: Caller, space: str, listed: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The proposals of a page with their texts and what they contradict or repeat."""
+async def _proposals(
+    backend: Backend, caller: Caller, space: str, listed: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The proposals of a page with their texts, and the memories that they contradict or repeat."""
     if not listed:
         return []
     ids = [one["id"] for one in listed]

@@ -24,23 +24,23 @@ from memcli.record import Record
 from memcli.render.clean import escape
 
 _NAMED = 8
-"""Memories that are named on top of a page because they contradict it or took its place."""
+"""The most memories that are named on top of a page because they contradict or supersede it, or are superseded by it."""
 _PLACED = (
     "links", "anchors", "importance", "confidence", "trust", "strength", "valid_from", "valid_until", "provenance",
     "procedure", "version",
 )  # fmt: skip
 """Fields that have a place of their own on the page."""
 _ARROWS = {BOTH: ("", ""), OUT: ("→", "from this"), IN: ("←", "to this")}
-"""What stands between a relation and the other memory, and the same for screen readers."""
+"""The sign between a relation and the other memory, and its text for screen readers."""
 
 _READABLE = 2_000
-"""From so many memories on, a part of the space is asked for first."""
+"""In a space of more memories, the page Graph first asks for a part of it."""
 _LISTED = 300
 Depth = Annotated[int, Query(ge=0, le=6)]
 
 
 class OpenMemory(Record):
-    """A memory as it was read for a page, the digest that a form about it sends back, and the JSON of its use."""
+    """A memory as a page shows it, the digest that the forms of the page send, and its use as JSON."""
 
     memory: Memory
     digest: str
@@ -88,7 +88,7 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
 async def read_memory(
     backend: Backend, caller: Caller, space: str, name: str, *, is_noted: bool = False, rev: str | None = None
 ) -> OpenMemory:
-    """A memory as it is now, or as the commit `rev` has it; `is_noted` counts it as read. Raises NotFoundError."""
+    """Reads a memory as it is now, or as it was at the commit `rev`. `is_noted` counts it as used. Raises NotFoundError."""
     pages.checked(caller, space)
     options = {
         "refs": [name], "space": space, "digest": True, "no_usage": not is_noted, **({"rev": rev} if rev else {}),
@@ -99,7 +99,7 @@ async def read_memory(
 
 
 async def _named(backend: Backend, caller: Caller, space: str, memory: Memory) -> list[dict[str, Any]]:
-    """What to see before the text: the memory that took its place, those that contradict it, those it replaces."""
+    """The memories that a reader should know before the text: what supersedes it, contradicts it, or is superseded by it."""
     wanted: list[Mapping[str, Any]] = []
     if memory.superseded_by:
         wanted.append({"relation": "superseded by", "to": memory.superseded_by})
@@ -110,7 +110,7 @@ async def _named(backend: Backend, caller: Caller, space: str, memory: Memory) -
         if not pages.sees(caller, where):
             continue
         other = {"space": where, "id": name, "path": "", "summary": ""}
-        with suppress(MemcliError):  # one that cannot be read is named by its id alone
+        with suppress(MemcliError):  # a memory that cannot be read is named by its id alone
             read = (await read_memory(backend, caller, where, name)).memory
             summary = "" if read.metadata.get("untrusted") else read.summary_micro
             other |= {"id": read.id, "path": read.path, "summary": summary}
@@ -131,15 +131,16 @@ async def _links(backend: Backend, caller: Caller, space: str, memory: Memory) -
         if own in (edge["start"], edge["end"]) and other is not None and pages.sees(caller, other["space"]):
             links.append((edge["relation"], is_out, other, edge.get("weight", 1.0)))
     links.sort(key=lambda link: (link[0], not link[1], link[2]["path"], link[2]["id"]))
-    return {"links": [(*_told(relation, is_out), other, weight) for relation, is_out, other, weight in links]}
+    return {"links": [(*_relation(relation, is_out), other, weight) for relation, is_out, other, weight in links]}
 
 
-def _told(relation: str, is_out: bool) -> tuple[str, tuple[str, str]]:
+def _relation(relation: str, is_out: bool) -> tuple[str, tuple[str, str]]:
+    """The words of a relation, and its arrow."""
     return relation_words(relation), _ARROWS[direction(relation, is_out=is_out)]
 
 
 async def _anchors(backend: Backend, caller: Caller, space: str, memory: Memory) -> dict[str, Any]:
-    """The anchors of a memory with the state of the code; without it if the code cannot be read."""
+    """The anchors of a memory with the state of the code; if that cannot be checked, the problem."""
     states: dict[tuple[str, str], str] = {}
     problem = ""
     try:
@@ -158,11 +159,11 @@ async def _anchors(backend: Backend, caller: Caller, space: str, memory: Memory)
 
 
 _MOST = 12
-"""The most commits whose versions are shown: each is read by a call."""
+"""The most commits whose versions are shown: each costs a call of a verb."""
 
 
 class MemoryVersion(Record):
-    """A memory at a commit, or as it is now where there is none, and the fields that changed since the version before."""
+    """A memory at a commit, or as it is now without one, and the fields that changed since the version before."""
 
     commit: HistoryCommit | None
     memory: Memory
@@ -171,7 +172,7 @@ class MemoryVersion(Record):
 
 
 async def _history(backend: Backend, caller: Caller, space: str, memory: Memory) -> dict[str, Any]:
-    """The acts of the audit log, and the versions that git has, newest first, or why it has none."""
+    """The acts of the audit log and the versions in git, newest first; if git cannot be read, the problem."""
     acts = await backend.call("store audit", {"id": memory.id, "limit": 100, "space": space}, caller) or []
     read, problem = [], ""
     try:
@@ -187,14 +188,14 @@ async def _history(backend: Backend, caller: Caller, space: str, memory: Memory)
 
 
 def commits(blame: Mapping[str, Any]) -> list[HistoryCommit]:
-    """The commits that a memory as it is now comes from, oldest first; of many only the newest."""
+    """The commits that last changed a field of a memory, oldest first, and of many only the newest."""
     found = {one["commit"]: one for one in (blame["added"], *blame["fields"].values()) if one}
     ordered = sorted(found.values(), key=lambda one: (one["date"], one["commit"]))[-_MOST:]
     return [HistoryCommit(one["commit"], (), one["author"], one["date"], one["subject"]) for one in ordered]
 
 
 def versions_of(read: Sequence[tuple[HistoryCommit, Memory]], now: Memory) -> list[MemoryVersion]:
-    """The versions, newest first; that of now only where it differs from the last commit."""
+    """The versions, newest first. The one of now is left out if it equals that of the last commit."""
     found: list[MemoryVersion] = []
     before: Memory | None = None
     for commit, memory in [*read, (None, now)]:
@@ -207,13 +208,13 @@ def versions_of(read: Sequence[tuple[HistoryCommit, Memory]], now: Memory) -> li
 
 
 async def _graph(backend: Backend, caller: Caller, space: str, ref: str, depth: int) -> dict[str, Any]:
-    """The graph without what the caller does not see."""
+    """The graph without the memories of spaces that the caller may not see."""
     found: dict[str, Any] = await backend.call("graph", {"ref": ref, "depth": depth, "space": space}, caller)
     nodes = [node for node in found["nodes"] if pages.sees(caller, node.get("space", space))]
     if len(nodes) == len(found["nodes"]):
         return found
-    left = {node["id"] for node in nodes}
-    edges = [edge for edge in found["edges"] if edge["start"] in left and edge["end"] in left]
+    visible = {node["id"] for node in nodes}
+    edges = [edge for edge in found["edges"] if edge["start"] in visible and edge["end"] in visible]
     used = {end for edge in edges for end in (edge["start"], edge["end"])}
     return {
         **found,
@@ -223,14 +224,14 @@ async def _graph(backend: Backend, caller: Caller, space: str, ref: str, depth: 
 
 
 def _rows(graph: dict[str, Any]) -> dict[str, Any]:
-    """The memories that have links, each with these; and how many there are in all."""
+    """The memories with links, each with its links; how many memories there are, and how many with links are left out."""
     nodes = {node["id"]: node for node in graph["nodes"] if node["type"] == "memory"}
     links: dict[str, list[tuple[str, tuple[str, str], dict[str, Any]]]] = {name: [] for name in nodes}
     for edge in graph["edges"]:
         start, end = nodes.get(edge["start"]), nodes.get(edge["end"])
         if start is not None and end is not None:
-            links[edge["start"]].append((*_told(edge["relation"], True), end))
-            links[edge["end"]].append((*_told(edge["relation"], False), start))
+            links[edge["start"]].append((*_relation(edge["relation"], True), end))
+            links[edge["end"]].append((*_relation(edge["relation"], False), start))
     tied = sorted((node for name, node in nodes.items() if links[name]), key=lambda node: (node["path"], node["id"]))
     rows = [(node, links[node["id"]]) for node in tied[:_LISTED]]
     return {"rows": rows, "count": len(nodes), "left_out": len(tied) - len(rows)}

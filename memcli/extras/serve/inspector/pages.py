@@ -1,5 +1,5 @@
-"""What all pages share: templates, in which text only ever becomes text; addresses, in which what was stored is quoted; times and
-marked words; the spaces that a caller sees; and static files, at addresses that change with their content."""
+"""What all pages share: templates, which escape all text; addresses, which quote names; times, and words that a query matches;
+the spaces that a caller may see; and static files, whose addresses change with their content."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ if TYPE_CHECKING:
 
 
 _IN_PATH = "/:@+"
-"""What an id may have that need not be quoted in a path."""
+"""Characters of ids that need no quoting in a path."""
 
 
 def memory(space: str, name: str, part: str = "") -> str:
-    """The page of a memory, or a part of it such as `edit`."""
+    """The address of the page of a memory, or of a part of it such as `edit`."""
     end = f"?{urlencode({'show': part})}" if part else ""
     return f"/memory/{_quoted(space)}/{_quoted(name)}{end}"
 
 
 def session(space: str, name: str) -> str:
-    """The page of a session."""
+    """The address of the page of a session."""
     return f"/sessions/{_quoted(space)}/{_quoted(name)}"
 
 
 def query(path: str, values: Mapping[str, object], **changed: object) -> str:
-    """`path` with the values that are not empty, some of them changed."""
+    """The address of `path` with those parameters of `values` and `changed` that are not empty; `changed` has precedence."""
     given = {name: value for name, value in {**values, **changed}.items() if value not in (None, "", False, 0)}
     text = urlencode([(name, "1" if value is True else str(value)) for name, value in given.items()], errors="replace")
     return f"{path}?{text}" if text else path
@@ -72,17 +72,17 @@ def ago(at: str, now: str) -> str:
         return "now"
     span, unit = next(((size, name) for end, size, name in _STEPS if abs(seconds) < end), (_YEAR, "year"))
     count = max(1, int(abs(seconds) // span))
-    told = f"{count} {unit}{'' if count == 1 else 's'}"
-    return f"{told} ago" if seconds > 0 else f"in {told}"
+    duration = f"{count} {unit}{'' if count == 1 else 's'}"
+    return f"{duration} ago" if seconds > 0 else f"in {duration}"
 
 
 _WORDS = re.compile(r"\w+(?:[.'’_-]\w+)*")
 _LONGEST = 20_000
-"""Characters in which the words of a question are marked."""
+"""In so many characters of a text the words of a query are marked."""
 
 
 def marked(text: str, query: str) -> list[tuple[str, bool]]:
-    """`text` in parts, each with whether it is a word that `query` has too, in any of its forms."""
+    """`text` in parts, each with whether it is a word of `query`, in any of its forms."""
     wanted = set(query_terms(query))
     if not wanted or not text:
         return [(text, False)]
@@ -103,18 +103,19 @@ _FILES = {
     **{name: (_OWN, name) for name in ("inspector.css", "theme.js", "inspector.js", "search.js", "graph.js", "icon.svg")},
     **{f"graph-{name}": (_GRAPH, name) for name in ("layout.js", "draw.js", "page.js", "controls.js", "page.css")},
 }  # fmt: skip
-"""The files by name; those of the graph are those that `memcli graph` puts into its page."""
+"""The folder and file of each static file; those of the graph are what `memcli graph` puts into its page."""
 _FOR_EVER = "public, max-age=31536000, immutable"
 
 
 def address(name: str) -> str:
-    """Where a file is served."""
+    """The address of a static file."""
     return f"/static/{_version()}/{name}"
 
 
 def add_routes(router: APIRouter) -> None:
     @router.get("/static/{version}/{name}")
     def static(version: str, name: str) -> Response:
+        # Browsers store a file for ever, so that the content of another version must not be stored at this address.
         if name not in _FILES or version != _version():
             raise NotFoundError(f"no file {name[:80]!r}", "load the page again")
         kind = _TYPES[os.path.splitext(name)[1]]
@@ -123,8 +124,7 @@ def add_routes(router: APIRouter) -> None:
 
 @cache
 def _version() -> str:
-    told = b"".join(_read(name) for name in sorted(_FILES))
-    return sha256(told).hexdigest()[:12]
+    return sha256(b"".join(_read(name) for name in sorted(_FILES))).hexdigest()[:12]
 
 
 @cache
@@ -146,11 +146,11 @@ DONE: Mapping[str, str] = {
     "unhelpful": "Noted as unhelpful; maintenance applies it to the confidence.",
     "accepted": "Accepted.", "rejected": "Rejected; it will not be proposed again.", "closed": "Question removed.",
 }  # fmt: skip
-"""What a page says after a form was sent; only these names come with an address."""
+"""The message of a page after a form, by the parameter `done` of its address: a link cannot make it show other words."""
 
 
 def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """A page for the caller of the request; with `part=1` in its address only the part that changes."""
+    """A page for the caller of a request. With `part=1` in the address, templates render only the part that changes."""
     caller = request.state.caller
     given = {
         "now": system_clock(), "caller": caller, "may_write": caller.may(WRITER),
@@ -161,17 +161,17 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
 
 
 def signed_out() -> HTMLResponse:
-    """The page for a browser without a session: how to get one."""
+    """The page for a browser without a session, which explains how to get one."""
     return _page("signed_out.html", 401, {})
 
 
 def failure(status: int, title: str, hint: str = "") -> HTMLResponse:
-    """The page that says what went wrong and what to do."""
+    """The page that reports an error and what to do."""
     return _page("failure.html", status, {"status": status, "title": title, "hint": hint})
 
 
 def see(address: str) -> RedirectResponse:
-    """The answer to a form: to look at another page."""
+    """The response to a form: a redirect to another page."""
     return RedirectResponse(address, _SEE_OTHER)
 
 
@@ -203,7 +203,7 @@ def _environment() -> Environment:
 
 
 def _shown(value: Any) -> Any:
-    """A value on its way into a page: text without characters that hide, reverse or control other text."""
+    """A value as a page shows it: text without characters that hide, reverse or control other text; nothing for None."""
     from markupsafe import Markup
 
     if isinstance(value, str) and not isinstance(value, Markup):
@@ -212,14 +212,14 @@ def _shown(value: Any) -> Any:
 
 
 def _number(value: object) -> str:
-    """A number with separators, a fraction to four digits."""
+    """A number with thousands separators, a fraction to four digits."""
     if isinstance(value, float) and not value.is_integer():
         return f"{value:,.4f}".rstrip("0")
     return f"{int(value):,}" if isinstance(value, int | float) else str(value)
 
 
 def _json(value: Any) -> str:
-    """A JSON value to read: text as it is, everything else canonical."""
+    """A JSON value for people: text as it is, everything else as canonical JSON."""
     return value if isinstance(value, str) else encode(value).decode("utf-8", "replace").rstrip("\n")
 
 
@@ -229,25 +229,25 @@ _FIRST = ("main", "repo", "journal")
 
 
 def sees(caller: Caller, space: str) -> bool:
-    """Whether the caller's token is for the space."""
+    """Whether the caller may see the space."""
     return not caller.spaces or space in caller.reach
 
 
 def checked(caller: Caller, space: str) -> str:
-    """`space`, if the caller sees it. Raises NotFoundError, as for one that does not exist."""
+    """`space`, if the caller may see it. Raises NotFoundError otherwise, as if it did not exist."""
     if not sees(caller, space):
         raise NotFoundError(f"no space {space[:80]!r}", "the list of spaces is on the page Memories")
     return space
 
 
 def chosen(caller: Caller, space: str) -> str:
-    """`space`, or the one that a caller works in who names none."""
+    """`space`, or if it is empty the first that the caller may see. Raises NotFoundError."""
     known = [*_FIRST, *caller.spaces]
     return checked(caller, space or next(name for name in known if sees(caller, name)))
 
 
 def seen(caller: Caller, found: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The spaces of a list that the caller sees: those that everybody has first, then by name."""
+    """The spaces of a list that the caller may see: those of every store first, the others by name."""
     order = {name: place for place, name in enumerate(_FIRST)}
     shown = [one for one in found if sees(caller, str(one["space"]))]
     return sorted(shown, key=lambda one: (order.get(one["space"], len(order)), one["space"]))

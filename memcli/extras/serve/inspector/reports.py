@@ -35,7 +35,7 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
                     "hint": "",
                     **await backend.call("store audit", {"verify": True, "space": home}, caller),
                 }
-            except CorruptError as error:  # a log that was tampered with is an answer too
+            except CorruptError as error:  # the page reports a log that was tampered with as a result
                 checked = {"problem": error.message, "hint": error.hint}
         return pages.render(
             request, "audit.html", space=home, spaces=await catalogue.spaces(backend, caller), about=about, since=since,
@@ -49,8 +49,8 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
         spaces = await catalogue.spaces(backend, caller)
         found = await backend.call("feedback gaps", {"space": home}, caller)
         shown = [gap for gap in found["gaps"] if pages.sees(caller, gap["space"])]
-        is_kept = any(one["space"] == home and one["policy"].get("gaps") for one in spaces)
-        return pages.render(request, "gaps.html", space=home, spaces=spaces, gaps=shown, is_kept=is_kept)
+        is_recorded = any(one["space"] == home and one["policy"].get("gaps") for one in spaces)
+        return pages.render(request, "gaps.html", space=home, spaces=spaces, gaps=shown, is_recorded=is_recorded)
 
     @router.post("/gaps/close")
     async def close(caller: pages.Writer, space: Annotated[str, Form()], topic: Annotated[str, Form()]) -> Response:
@@ -65,7 +65,7 @@ _PARTS = ("beginning", "middle", "end")
 _EPISODE: dict[str, Any] = {
     "valence": 0.0, "significance": 0.0, "kind": "", "title": "", "context": "", "outcome": "", "turns": [],
 }  # fmt: skip
-"""The fields of an episode that the page needs, where the arc leaves them out."""
+"""The defaults of the fields of an episode that the page shows: the JSON of an arc leaves them out."""
 Page = Annotated[int, Query(ge=1, le=100_000)]
 
 
