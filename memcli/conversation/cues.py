@@ -1,5 +1,5 @@
-"""What a sentence of a conversation is searched for to tell whether it states a fact, and what its neighbours are. Data, searched
-for in sentences as `bared` gives them; `tools/fit.py facts` fits the weight of each in `facts.json`."""
+"""Cues that a sentence of a conversation states a fact, and cues of its neighbours: patterns for sentences as `bared` returns
+them. `tools/fit.py facts` fits the weight of each in `facts.json`."""
 
 from __future__ import annotations
 
@@ -170,19 +170,19 @@ CUES: Mapping[str, re.Pattern[str]] = {
         r"\b(?:the (?:\w+ )?team|customers?|users?|support|legal|security|finance|the (?:client|partner|vendor|auditors?|boss|board|ops|qa|designers?|authorities|regulator)|employees|clerks?|admins?)\b"
     ),
 }
-"""Cues of a sentence itself."""
+"""Features of the sentence itself, by name."""
 NOTED = regex(
     r"^(?:noted|understood|got it|good to know|i(?:'ll| will) (?:keep|remember|follow|respect|stick|use|never|always|leave|take|put|document|be)|thanks for|will do|ok(?:ay)?[.,!]|saved|fine, i|i (?:left|added|put|noted)|then (?:i|we)\b|i won't|that matters|important)"
 )
-"""How an assistant begins that has noted what was stated."""
+"""The beginning of a message of an assistant that has taken note of a statement."""
 DID = regex(
     r"^(?:done|fixed|added|removed|renamed|moved|set|changed|reverted|updated|replaced|deleted|created|pushed|committed|built|bumped|here|sure|yes|no)\b"
 )
-"""How an assistant begins that has done a task."""
+"""The beginning of a message of an assistant that has done a task."""
 KEEP = regex(
     r"\b(?:remember|write (?:that|it|this) down|note (?:that|it|this)|keep (?:that|it|this|a note)|save (?:that|it|this)|put (?:that|it|this) (?:in|down|on)|document (?:that|it|this)|store (?:that|it|this)|memori[sz]e|make a note|for later|record (?:that|it|this))\b"
 )
-"""How a user asks to keep what was said."""
+"""A request to save the matter."""
 ACCEPTS = regex(
     r"^(?:yes|yep|yeah|ok(?:ay)?|sure|agreed|exactly|perfect|deal|great|good|fine|nice|right|correct|sounds (?:good|great|right)|makes sense|i like (?:it|that)|works for me|do (?:it|that)|go ahead|please do|let's (?:do|go with) (?:it|that)|\+1|lgtm|please)\b"
 )
@@ -195,4 +195,4 @@ TAKES_BACK = regex(
     r"|on second thoughts?|take (?:that|it) back|change of plans?|changed? my mind|no,? wait|not needed (?:anymore|after all|in)|i was wrong|hold that thought|let's not do that|thinking about it again)\b"
     r"|^(?:actually|wait|hmm?|sorry),? no\b"
 )
-"""How a user takes back what was stated before."""
+"""A retraction of an earlier statement."""

@@ -1,7 +1,4 @@
-"""The episodes of a conversation: what was decided, solved, found out, found wrong, completed or given up.
-
-The arc of a conversation: its episodes by thirds, and the key moments.
-"""
+"""The episodes of a conversation (decisions, solutions, breakthroughs, issues, completed tasks, changes of plan), and its arc."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ MOST = 100
 _TITLE, _CONTEXT = 80, 300
 """The most characters of a title and of a context or outcome."""
 _ALIKE = 0.6
-"""Episodes of one kind that share so much of their terms are the same one, said again."""
+"""The share of terms from which on two episodes of one kind are the same, repeated."""
 _VALENCE: Mapping[str, float] = {
     DECISION: 0.2, SOLVED: 0.6, BREAKTHROUGH: 0.8, ISSUE: -0.5, COMPLETED: 0.5, PIVOT: -0.1,
 }  # fmt: skip
@@ -74,22 +71,23 @@ def find(messages: Sequence[Message], most: int = MOST) -> list[Episode]:
     """The episodes of a conversation in order, of more than `most` the most significant."""
     by_number = {message.number: message for message in messages}
     found = [_episode(draft, by_number) for draft in _merged(drafts(messages))]
-    kept = sorted(found, key=lambda one: (-one.significance, one.turns, one.kind))[:most]
-    return sorted(kept, key=lambda one: (*one.turns, KINDS.index(one.kind), one.title))
+    chosen = sorted(found, key=lambda one: (-one.significance, one.turns, one.kind))[:most]
+    return sorted(chosen, key=lambda one: (*one.turns, KINDS.index(one.kind), one.title))
 
 
 def _merged(found: Iterable[DraftEpisode]) -> list[DraftEpisode]:
-    """Drafts of one kind that overlap or say the same again as one; a problem or task within a solved problem is its part."""
-    kept: list[DraftEpisode] = []
+    """The drafts, of which those of one kind that overlap or repeat each other are one; issues and tasks within a solved problem
+    are dropped as its parts."""
+    merged: list[DraftEpisode] = []
     for draft in sorted(found, key=lambda one: (one.first, -one.last, KINDS.index(one.kind))):
-        place = next((n for n, other in enumerate(kept) if _is_part(draft, other)), None)
+        place = next((n for n, other in enumerate(merged) if _is_part(draft, other)), None)
         if place is None:
-            kept.append(draft)
-        elif kept[place].kind == draft.kind and draft.first <= kept[place].last:
-            # else it is a part, or the same said again later
-            later = max((kept[place], draft), key=lambda one: one.last)
-            kept[place] = kept[place]._replace(last=later.last, closing=later.closing)
-    return kept
+            merged.append(draft)
+        elif merged[place].kind == draft.kind and draft.first <= merged[place].last:
+            # Otherwise the draft is a part of the other, or repeats it later: neither moves its end.
+            later = max((merged[place], draft), key=lambda one: one.last)
+            merged[place] = merged[place]._replace(last=later.last, closing=later.closing)
+    return merged
 
 
 def _is_part(draft: DraftEpisode, other: DraftEpisode) -> bool:
@@ -105,19 +103,20 @@ def _is_part(draft: DraftEpisode, other: DraftEpisode) -> bool:
 def _likeness(one: DraftEpisode, other: DraftEpisode) -> float:
     """The share of the terms of the shorter one that both have."""
     mine, others = (
-        {term for said in (draft.opening, draft.closing) if said for term in terms(said.text)} for draft in (one, other)
+        {term for sentence in (draft.opening, draft.closing) if sentence for term in terms(sentence.text)}
+        for draft in (one, other)
     )
     return len(mine & others) / (min(len(mine), len(others)) or 1)
 
 
 def _episode(draft: DraftEpisode, by_number: Mapping[int, Message]) -> Episode:
     numbers = range(draft.first, draft.last + 1)
-    said = [by_number[n] for n in numbers if n in by_number and by_number[n].role != "tool"]
-    words = [bared(message.text) for message in said]
+    spoken = [by_number[n] for n in numbers if n in by_number and by_number[n].role != "tool"]
+    words = [bared(message.text) for message in spoken]
     glad, sorry = (sum(len(pattern.findall(text)) for text in words) for pattern in (_GLAD, _SORRY))
     valence = _VALENCE[draft.kind] + 0.1 * min(glad, 3) - 0.1 * min(sorry, 3)
     core, all_words = f"{draft.opening.bare} {draft.closing.bare if draft.closing else ''}", " ".join(words)
-    # more for grave matters, reasons, joy and length
+    # Grave matters, reasons, joy and length make an episode more significant.
     significance = _SIGNIFICANCE[draft.kind]
     significance += 0.1 * bool(_GRAVE.search(core)) + 0.05 * min(2, len(set(_GRAVE.findall(all_words))))
     significance += 0.05 * bool(_REASON.search(all_words)) + 0.05 * bool(_GLAD.search(all_words))
@@ -127,7 +126,7 @@ def _episode(draft: DraftEpisode, by_number: Mapping[int, Message]) -> Episode:
         draft.kind,
         clip(subject, _TITLE),
         clip(_context(draft, by_number), _CONTEXT),
-        tuple(dict.fromkeys(message.who for message in said)),
+        tuple(dict.fromkeys(message.who for message in spoken)),
         clip(draft.closing.text if draft.closing else "", _CONTEXT),
         round(max(-1.0, min(1.0, valence)), 2),
         round(min(1.0, significance), 2),
@@ -136,13 +135,13 @@ def _episode(draft: DraftEpisode, by_number: Mapping[int, Message]) -> Episode:
 
 
 def _context(draft: DraftEpisode, by_number: Mapping[int, Message]) -> str:
-    """What led to it: the sentence that began it, or else the last one stated before."""
+    """What led to the episode: its opening, or if that is the closing too, the last sentence of the messages before."""
     if draft.closing and draft.opening.text != draft.closing.text:
         return draft.opening.text
     for number in range(draft.first, max(0, draft.first - 4), -1):
         message = by_number.get(number)
-        said = [one for one in statements(message) if one.mood != PHATIC] if message else []
-        before = [one.text for one in said if one.text != draft.opening.text or number != draft.first]
+        sentences = [one for one in statements(message) if one.mood != PHATIC] if message else []
+        before = [one.text for one in sentences if one.text != draft.opening.text or number != draft.first]
         if before and number != draft.first:
             return before[-1]
     return draft.opening.text

@@ -1,5 +1,5 @@
-"""Facts that are stated in a conversation: each sentence is judged by a linear model over its cues, its mood, its place and
-what stands before and behind it. `tools/fit.py facts` fits the weights, which stand in `facts.json`."""
+"""Facts that are stated in a conversation: a linear model classifies each sentence by its cues, its mood, its position and
+its neighbours. `tools/fit.py facts` fits the weights in `facts.json`."""
 
 from __future__ import annotations
 
@@ -20,17 +20,15 @@ from memcli.text.words import terms
 
 KINDS = ("decision", "preference", "constraint", "goal", "procedure", "correction", "negative", "fact")
 _RULES = ("decision", "preference", "constraint", "correction", "negative")
-"""Kinds that say what holds for the work; what a sentence of these is of is the hardest to tell."""
+"""Kinds of rules for the work. They resemble each other, so `_judge` first decides between these and the other kinds."""
 _LEAST = 0.45
-"""The least probability of a fact."""
+"""The least probability of a fact that is reported."""
 _MOST_SURE = 0.99
 
 
 class Fact(Record):
-    """A statement worth keeping. `text` stands at `span` of the text of message number `message`, white space collapsed.
-
-    `confidence` is the probability that it is a fact.
-    """
+    """A statement worth storing. `text` is the text of message number `message` at `span`, a pair of offsets in characters, with
+    white space collapsed; `confidence` is the probability, 0 to 1, that it is a fact."""
 
     kind: str
     text: str
@@ -39,35 +37,35 @@ class Fact(Record):
     span: tuple[int, int]
 
     def to_json(self) -> dict[str, Json]:
-        """What is printed of it."""
+        """The fields that are printed."""
         return {"kind": self.kind, "text": self.text, "message": self.message, "confidence": self.confidence}
 
 
 class FactCandidate(NamedTuple):
-    """A sentence, a list item, or a list of steps with the sentence that leads up to it."""
+    """A sentence, a list item, or a list of steps with the sentence that introduces it."""
 
     statement: TalkStatement
     span: tuple[int, int]
     bare: str
-    """What cues are searched for in: the sentence, behind the one that leads up to its list."""
+    """The text that cues are matched against: the sentence, preceded by the one that introduces its list."""
 
 
 Weights = Mapping[str, Mapping[str, float]]
-"""For each feature, its weight for each kind, over that for no fact."""
+"""For each feature, its weight for each kind, relative to the class of no fact."""
 
 
 def extract(messages: Sequence[Message], weights: Weights | None = None) -> list[Fact]:
     """The facts that are stated in `messages` and still hold at their end, in order, each text once; by default with
-    the weights of this package."""
+    the weights in `facts.json`."""
     weights = weights or read_json(__package__, "facts.json")
-    said = [one if one.number else replace(one, number=place) for place, one in enumerate(messages, 1)]
+    numbered = [one if one.number else replace(one, number=place) for place, one in enumerate(messages, 1)]
     found: list[Fact] = []
-    for message, candidates in zip(said, judged(said), strict=True):
+    for message, candidates in zip(numbered, judged(numbered), strict=True):
         for one, features in candidates:
             found[-_RECENT:] = _without_taken_back(found[-_RECENT:], one)
             kind, confidence = _judge(features, weights)
             back = TAKES_BACK.search(one.bare)
-            # it takes back what it says itself, or takes something back and says no more
+            # The sentence retracts its own beginning, or has too few terms besides the retraction to state a fact.
             is_gone = back is not None and (back.start() > 0 or len(terms(one.bare[back.end() :])) <= _NAMED)
             if confidence >= _LEAST and not is_gone:
                 fact = _fact(kind, message, one.span, confidence)
@@ -85,7 +83,7 @@ _MARKS = " ,;:"
 
 
 def _fact(kind: str, message: Message, span: tuple[int, int], confidence: float) -> Fact:
-    """The fact that stands at `span` of a message, without a word of reply before it."""
+    """The fact at `span` of a message, without words of reply (`Yes, `) before it."""
     start, end = span
     lead = _LEAD.match(message.text, start, end)
     start = lead.end() if lead else start
@@ -94,7 +92,7 @@ def _fact(kind: str, message: Message, span: tuple[int, int], confidence: float)
 
 
 def judged(messages: Sequence[Message]) -> Iterator[list[tuple[FactCandidate, dict[str, float]]]]:
-    """The candidates of each of some messages, with their features."""
+    """For each message, its candidates with their features; of an assistant only those that a user accepts or asks to save."""
     read = [candidates(message) for message in messages]
     nothing: list[FactCandidate] = []
     for n, (message, own) in enumerate(zip(messages, read, strict=True)):
@@ -124,17 +122,17 @@ _AS = {
     "constraint": ("must", "must not", "always", "says so plainly"),
     "preference": ("prefers", "prefers it so", "I", "says so plainly"),
 }
-"""The cues that a plain sentence in another language counts as."""
+"""The cues of a kind, for plain sentences in other languages, in which the cues' patterns do not match."""
 _CHARACTERS = 2
-"""So many characters of a script without spaces count as a word."""
+"""The characters of a script without spaces that count as one word."""
 _LONG = 30
-"""So many words and more count the same."""
+"""More words than this count as this many."""
 
 
 def _of_user(
     at: int, own: Sequence[FactCandidate], before: Sequence[FactCandidate], after: Sequence[FactCandidate]
 ) -> dict[str, float]:
-    """The features of the sentence of a user at a place, between two messages of the assistant."""
+    """The features of the sentence `own[at]` of a user; `before` and `after` are the assistant's messages around it."""
     shown = {
         "first": at == 0,
         "last": at == len(own) - 1,
@@ -147,7 +145,7 @@ def _of_user(
         shown["done"] = is_noted is None and is_done is not None
         shown["asked back"] = not (is_noted or is_done) and after[-1].statement.mood in (ASKED, OFFERED)
     if before and at == 0:
-        # The first sentence of the user may answer the assistant's message.
+        # Only the first sentence of the user may answer the assistant's message.
         questions = [each.bare for each in before if each.statement.mood == ASKED]
         is_choice = any(" or " in question for question in questions)
         options = {term for each in before for term in terms(each.statement.text)}
@@ -167,19 +165,19 @@ def _of_user(
 def _of_assistant(
     one: FactCandidate, before: Sequence[FactCandidate], after: Sequence[FactCandidate]
 ) -> dict[str, float]:
-    """The features of a sentence of an assistant, where the user asks to keep it or accepts it; none otherwise."""
-    is_kept = any(KEEP.search(each.bare) for each in after)
+    """The features of a sentence of an assistant, if the user asks to save it or accepts it; otherwise none."""
+    is_wanted_after = any(KEEP.search(each.bare) for each in after)
     is_accepted = bool(after) and after[0].statement.mood != ASKED and ACCEPTS.match(after[0].bare) is not None
     is_proposal = PROPOSES.search(one.bare) is not None
-    is_wanted = any(KEEP.search(each.bare) for each in before)
-    if not is_kept and not (is_accepted and (is_proposal or is_wanted)):
+    is_wanted_before = any(KEEP.search(each.bare) for each in before)
+    if not is_wanted_after and not (is_accepted and (is_proposal or is_wanted_before)):
         return {}
-    shown = {"assistant": True, "user keeps it": is_kept, "proposal accepted": is_accepted and is_proposal}
+    shown = {"assistant": True, "user keeps it": is_wanted_after, "proposal accepted": is_accepted and is_proposal}
     return _of_sentence(one) | {name: 1.0 for name, is_so in shown.items() if is_so}
 
 
 def _judge(features: Mapping[str, float], weights: Weights) -> tuple[str, float]:
-    """The likeliest kind, in the likeliest family, and the probability that it is a fact."""
+    """The likeliest kind of the likelier group, rules or the others, and the probability that the sentence is a fact."""
     scores = dict.fromkeys(KINDS, 0.0)
     for name, value in {"bias": 1.0, **features}.items():
         for kind, weight in weights.get(name, {}).items():
@@ -195,94 +193,95 @@ def _judge(features: Mapping[str, float], weights: Weights) -> tuple[str, float]
 _STEP = regex(r"(?:^|\n)[ \t]*\(?(?:\d{1,3}|[a-z])[.)][ \t]+\Z")
 _ITEM = regex(r"(?:^|\n)[ \t]*[-*+•–][ \t]+(?:\[[ xX]\][ \t]+)?\Z")
 _MOST_SENTENCES = 300
-"""How many sentences of one message are read: a longer one is pasted."""
+"""Only the first sentences of a message are read: a longer message is pasted text."""
 _MARK = 12
-"""The most characters of the mark of a list item."""
+"""The most characters of a list marker."""
 
 
 def candidates(message: Message) -> list[FactCandidate]:
-    """What a message states, may be: a list of numbered steps as one, with the sentence that leads up to it."""
+    """The parts of a message that may state a fact; a list of numbered steps is one, with the sentence that introduces it."""
     found: list[FactCandidate] = []
     lead: FactCandidate | None = None
-    for said, (start, end) in _located(message):
+    for sentence, (start, end) in _located(message):
         mark = message.text[max(0, start - _MARK) : start]
         is_step, is_item = _STEP.search(mark) is not None, _ITEM.search(mark) is not None
         if lead and is_step:
             whole = lead.span[0], end
-            lead = FactCandidate(lead.statement, whole, f"{lead.bare} {said.bare}")
+            lead = FactCandidate(lead.statement, whole, f"{lead.bare} {sentence.bare}")
             found[-1] = lead
             continue
         if not (is_item or is_step):
             lead = None
-        found.append(FactCandidate(said, (start, end), f"{lead.bare} {said.bare}" if lead else said.bare))
-        if said.text.endswith(":"):
+        found.append(FactCandidate(sentence, (start, end), f"{lead.bare} {sentence.bare}" if lead else sentence.bare))
+        if sentence.text.endswith(":"):
             lead = found[-1]
     return found
 
 
 def _located(message: Message) -> Iterator[tuple[TalkStatement, tuple[int, int]]]:
-    """The sentences of a message with their places in its text."""
+    """The sentences of a message with their spans in its text."""
     words = [(match.start(), match[0]) for match in re.finditer(r"\S+", message.text)]
     flat = " ".join(word for _, word in words)
     starts = [0]
     for _, word in words:
         starts.append(starts[-1] + len(word) + 1)
     at = 0
-    for said in statements(message)[:_MOST_SENTENCES]:
-        at = flat.find(said.text, at)
+    for sentence in statements(message)[:_MOST_SENTENCES]:
+        at = flat.find(sentence.text, at)
         if at < 0:
             return
         place = []
-        for where in (at, at + len(said.text) - 1):
+        for where in (at, at + len(sentence.text) - 1):
             n = bisect_right(starts, where) - 1
             place.append(words[n][0] + where - starts[n])
-        at += len(said.text)
-        yield said, (place[0], place[1] + 1)
+        at += len(sentence.text)
+        yield sentence, (place[0], place[1] + 1)
 
 
 _REACH = 2
-"""How many messages back something can be taken back without naming it."""
+"""A retraction that names nothing concerns a fact at most so many messages before it."""
 _RECENT = 24
-"""How many of the last facts a new sentence is compared with."""
+"""A new sentence is compared with so many of the last facts."""
 _NAMED = 2
-"""How many words of a fact name it."""
+"""The least terms in common by which a sentence names a fact."""
 _SAME = 0.6
+"""The share of the terms of the shorter of two decisions from which on they are about the same matter."""
 
 
 def _without_taken_back(recent: Sequence[Fact], one: FactCandidate) -> list[Fact]:
-    """The recent facts without the one that a sentence takes back: the one that it names, or else the last."""
-    said = one.statement
-    if not TAKES_BACK.search(one.bare) or said.mood == ASKED:
+    """The recent facts without the one that a sentence retracts: the one that it names, or else the last."""
+    sentence = one.statement
+    if not TAKES_BACK.search(one.bare) or sentence.mood == ASKED:
         return list(recent)
-    named = frozenset(terms(said.text))
+    named = frozenset(terms(sentence.text))
     shared = {id(fact): len(named.intersection(terms(fact.text))) for fact in recent}
-    near = [fact for fact in recent if said.number - fact.message <= _REACH or shared[id(fact)] >= _NAMED]
+    near = [fact for fact in recent if sentence.number - fact.message <= _REACH or shared[id(fact)] >= _NAMED]
     gone = max(near, key=lambda fact: (shared[id(fact)], fact.message, fact.span), default=None)
     return [fact for fact in recent if fact is not gone]
 
 
 def _without_superseded(recent: Sequence[Fact], new: Fact) -> list[Fact]:
-    """The recent facts without the decisions that a new one makes anew."""
+    """The recent facts without the decisions or corrections of earlier messages that a new one replaces."""
     if new.kind not in ("decision", "correction"):
         return list(recent)
     own = frozenset(terms(new.text))
-    kept = []
+    remaining = []
     for old in recent:
         before = frozenset(terms(old.text))
         is_near = len(before & own) >= max(_NAMED, _SAME * min(len(before), len(own)))
         if old.kind != new.kind or old.message >= new.message or not is_near:
-            kept.append(old)
-    return kept
+            remaining.append(old)
+    return remaining
 
 
 _MOST = 3
-"""How many sentences in a row may state one fact."""
+"""The most consecutive sentences that state one fact."""
 
 
 def point(kind: str, text: str, confidence: float, message: Message, known: Sequence[Fact]) -> Fact | None:
-    """The fact that `text` means, in the words of the sentences of the message that have all of its own; None where the
-    message does not say so, or asks. `known` are the facts that the local layer found: of the same sentence, its words are
-    taken, which are those that an end of the session without a model keeps."""
+    """The fact that a language model worded as `text`, in the words of the fewest sentences of the message that have all of its
+    terms; None if no sentences do, or one is a question. If a fact of `known`, which were found without a model, is in the same
+    sentence, its span and text are used, so that the same fact is stored with and without a model."""
     wanted = frozenset(terms(text))
     run = _place(wanted, message) if wanted else []
     if not run:
@@ -292,17 +291,17 @@ def point(kind: str, text: str, confidence: float, message: Message, known: Sequ
     shared = [len(wanted.intersection(terms(one.text))) for one in near]
     if near and (len(run) == 1 or max(shared) == len(wanted)):
         return replace(near[shared.index(max(shared))], kind=kind, confidence=confidence)
-    is_asked = any(one.statement.mood == ASKED for one in run)
-    return None if is_asked else _fact(kind, message, span, confidence)
+    is_question = any(one.statement.mood == ASKED for one in run)
+    return None if is_question else _fact(kind, message, span, confidence)
 
 
 def _place(wanted: frozenset[str], message: Message) -> Sequence[FactCandidate]:
-    """The fewest sentences in a row on one line that have all terms that are wanted, the first of these; none if there are none."""
-    said = candidates(message)
-    found = [frozenset(terms(message.text[one.span[0] : one.span[1]])) for one in said]
+    """The first shortest run of sentences on one line that together have all terms of `wanted`; empty if there is none."""
+    parts = candidates(message)
+    found = [frozenset(terms(message.text[one.span[0] : one.span[1]])) for one in parts]
     for count in range(1, _MOST + 1):
-        for n in range(len(said) - count + 1):
-            run = said[n : n + count]
+        for n in range(len(parts) - count + 1):
+            run = parts[n : n + count]
             is_line = "\n" not in message.text[run[0].span[1] : run[-1].span[0]]
             if is_line and wanted.issubset(frozenset().union(*found[n : n + count])):
                 return run

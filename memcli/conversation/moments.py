@@ -1,13 +1,13 @@
 """What each sentence does in a conversation: it names a problem, a cause, a decision, a change of plan, a task or its end.
 
-The words that show what a sentence does in a conversation. Data, searched for in sentences as `bared` gives them.
+The tables of patterns are matched against sentences as `bared` returns them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from memcli.conversation.statements import ASKED, PHATIC, PLANNED, STATED, TalkStatement, mood_of, statements
 from memcli.model.conversation import Message
@@ -38,7 +38,7 @@ _I = r"\b(?:i|we)(?:'ve| have)?(?: now| also| just| then| finally| all| both)* "
 _FINISHED = r"(?:published|released|deployed|shipped|finished|completed|merged|implemented|landed|rolled out)"
 _RULE_UNIT = r"\s?(?:ms|milliseconds?|s|secs?|seconds?|mins?|minutes?|h|hours?|days?|kb|mb|gb|tb|%|percent)"
 
-NO_PROBLEM = regex(
+_NO_PROBLEM = regex(
     r"\b(?:no (?:more )?|without (?:an |any )?|zero |0 |any |not an? )(?:\w+ )?(?:errors?|bugs?|problems?|issues?|failures?|failed|crash(?:es)?"
     r"|leaks?|duplicates?|regressions?)\b|\b(?:never|doesn't|does not|don't|didn't|no longer|not) (?:fail|crash|leak|hang|break|lose)s?\b|"
     r"\berror[- ](?:messages?|handling|codes?|pages?|texts?|boundar\w+|types?|reporting)\b|\bbug ?fix\w*|\bbug reports?\b"
@@ -161,7 +161,7 @@ _LETS = (
     r"think|move on|go (?:back|on|through|over|ahead|for)|test|run|say|find|not|debug|figure|assume|hope|get|have|focus|leave|pause|stop|drop|scrap|"
     r"abandon|ditch|revert|fix|investigate|review|read|ask|call|begin|finish|clean|add|update|write|call it)\w"
 )
-UNDECIDED = regex(
+_UNDECIDED = regex(
     r"\b(?:not|n't|never|yet to|nothing|nobody|before (?:we|i)|once (?:we|i)|until (?:we|i)|who|whether|when (?:we|i)|why (?:we|i)|undecided)\b.{0,30}"
     r"\b(?:decide|decided|chose|chosen|agreed|settled|picked)\b"
 )
@@ -175,13 +175,13 @@ _WITHDRAWN = (
     r"^(?:ok(?:ay)?,? |so,? )*(?:actually|wait|no),? (?:let's|we(?:'ll| will)?|i(?:'ll| will)) (?:\w+ ){0,3}.*\b(?:instead|rather)\b",
 )
 _LEAD = r"^(?:(?:please|now|also|then|and|next|ok(?:ay)?|so|great|good|perfect|first|try to),? )*"
-REQUEST_WORDS = (
+_REQUEST_WORDS = (
     rf"{_LEAD}(?:can|could|would|will) you (?:please |also |now |just )*{_VERBS}\b",
     rf"{_LEAD}{_VERBS}\b(?! (?:is|are|was|were|has|fails?|failed|takes|notes))",
 )
-"""How a user asks for work, in the sentence itself or in what follows."""
+"""A request for work that begins the sentence, as a question or an imperative."""
 _REQUEST = (
-    *REQUEST_WORDS,
+    *_REQUEST_WORDS,
     rf"^(?:next(?: up)?|then): \w+|\bwe should (?:\w+ )?(?:get|{_VERBS})\b",
     rf"\b(?:i|we) (?:need|want|have|would like|'d like|should) to (?:\w+ )?{_VERBS}\b|\b(?:i|we)(?:'d)? (?:need|want|like) (?:an?|the|some) ",
     r"\b(?:todo|task|ticket)\b.{0,60}: ",
@@ -234,28 +234,38 @@ _GLAD = (
     r"\b(?:amazing|wow|incredible|huge|awesome|fantastic|hooray|unbelievable|brilliant|finally|that explains|love it|at last|omg|that's it|so that's why|that's why|mind-?blowing|a{2,}h+|aha+)\b",
 )
 
-OF_USER: Mapping[str, Sequence[str]] = {
-    PROBLEM: _USER_PROBLEM, PERSISTS: _PERSISTS, ACTION: _ACTION, CURED: _CURED, CAUSE: _CAUSE, FINDING: _FINDING,
-    DECIDED: _DECIDED, SUGGESTED: (_LETS,), CHOSEN: _CHOSEN, ACCEPTED: _ACCEPTED, DISMAY: _DISMAY, WITHDRAWN: _WITHDRAWN, REQUEST: _REQUEST, DONE: _DONE, DEFERRED: _DEFERRED,
-    PRAISE: _PRAISE, GLAD: _GLAD,
+
+def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
+    """One pattern that matches where any of `patterns` matches."""
+    return regex("|".join(f"(?:{pattern})" for pattern in patterns))
+
+
+_OF_USER: Mapping[str, re.Pattern[str]] = {
+    mark: _any_of(patterns) for mark, patterns in {
+        PROBLEM: _USER_PROBLEM, PERSISTS: _PERSISTS, ACTION: _ACTION, CURED: _CURED, CAUSE: _CAUSE, FINDING: _FINDING,
+        DECIDED: _DECIDED, SUGGESTED: (_LETS,), CHOSEN: _CHOSEN, ACCEPTED: _ACCEPTED, DISMAY: _DISMAY, WITHDRAWN: _WITHDRAWN,
+        REQUEST: _REQUEST, DONE: _DONE, DEFERRED: _DEFERRED, PRAISE: _PRAISE, GLAD: _GLAD,
+    }.items()
 }  # fmt: skip
-OF_ASSISTANT: Mapping[str, Sequence[str]] = {
-    PROBLEM: _ASSISTANT_PROBLEM, PERSISTS: _PERSISTS, ACTION: (*_ACTION, *_NOW), CURED: _CURED, CAUSE: _CAUSE, FINDING: _FINDING,
-    DECIDED: _DECIDED, WITHDRAWN: _WITHDRAWN, REQUEST: _PROMISE, DONE: _DONE, DEFERRED: _DEFERRED,
+_OF_ASSISTANT: Mapping[str, re.Pattern[str]] = {
+    mark: _any_of(patterns) for mark, patterns in {
+        PROBLEM: _ASSISTANT_PROBLEM, PERSISTS: _PERSISTS, ACTION: (*_ACTION, *_NOW), CURED: _CURED, CAUSE: _CAUSE,
+        FINDING: _FINDING, DECIDED: _DECIDED, WITHDRAWN: _WITHDRAWN, REQUEST: _PROMISE, DONE: _DONE, DEFERRED: _DEFERRED,
+    }.items()
 }  # fmt: skip
-TOOL_PASSED = regex(
+_IMPERATIVE, _OPTIONS = _any_of(_REQUEST_WORDS), _any_of(_CHOICE)
+_TOOL_PASSED = regex(
     r"(?i)\b(?:exit(?: code| status)?:? 0|\d+ passed|passed|ok|success(?:ful(?:ly)?)?|succeeded|all checks passed|0 (?:errors|failed))\b"
 )
-TOOL_FAILED = regex(r"(?i)\b(?:exit(?: code| status)?:? [1-9]\d*|failed|failure|errors?|traceback|exception|denied)\b")
-NONE_FAILED = regex(r"(?i)\b(?:0|no) (?:failed|failures?|errors?)\b")
-CHOICE_WORDS = _CHOICE
-ASKING = regex(r"[,;:–—] ?(?:so |and |but )?(?:can|could|would|do|does|any|what|how|why|is|are|should)\b.*\?")
+_TOOL_FAILED = regex(r"(?i)\b(?:exit(?: code| status)?:? [1-9]\d*|failed|failure|errors?|traceback|exception|denied)\b")
+_NONE_FAILED = regex(r"(?i)\b(?:0|no) (?:failed|failures?|errors?)\b")
+_ASKING = regex(r"[,;:–—] ?(?:so |and |but )?(?:can|could|would|do|does|any|what|how|why|is|are|should)\b.*\?")
 
 
 _REFUSAL = regex(r"\b(?:no|nope|ouch|hm+|not)\b")
 _LONG_AGO = regex(r"\b(?:years?|months?|weeks?) ago\b|\bback then\b|\blast (?:year|month|week|time)\b")
 _UNTIL = regex(r"\b(?:until|till)\b")
-_KEPT = 1 << 14
+_CACHED_MESSAGES = 1 << 14
 _GENERAL = regex(r"(?:when|whenever|once|before|after) ")
 _UNIT = r"\s?(ms|milliseconds?|seconds?|secs?|s|minutes?|mins?|hours?|h|days?|kb|mb|gb|tb|%|percent)?(?!\w)"
 _CHANGE = regex(
@@ -268,59 +278,61 @@ _SIZES = (
 
 
 class Moment(NamedTuple):
-    """A sentence with what it does; for a message of a tool, how it ended."""
+    """A sentence with its marks; for the message of a tool, its text with the mark `passed` or `failed`, if either."""
 
     statement: TalkStatement
     marks: frozenset[str]
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED_MESSAGES)
 def moments(message: Message) -> tuple[Moment, ...]:
-    """The sentences of a message with what each does."""
+    """The sentences of a message with their marks."""
     if message.role == "tool":
-        said = TalkStatement(message.number, message.role, message.who, message.text, "", STATED)
+        sentence = TalkStatement(message.number, message.role, message.who, message.text, "", STATED)
         head = message.text[:2000]
-        has_failed = TOOL_FAILED.search(NONE_FAILED.sub("", head))
-        ends = [FAILED] if has_failed else [PASSED] if TOOL_PASSED.search(head) else []
-        return (Moment(said, frozenset(ends)),)
-    return tuple([Moment(said, marks_of(said)) for said in statements(message)])
+        has_failed = _TOOL_FAILED.search(_NONE_FAILED.sub("", head))
+        ends = [FAILED] if has_failed else [PASSED] if _TOOL_PASSED.search(head) else []
+        return (Moment(sentence, frozenset(ends)),)
+    return tuple([Moment(sentence, marks_of(sentence)) for sentence in statements(message)])
 
 
-def marks_of(said: TalkStatement) -> frozenset[str]:
+def marks_of(sentence: TalkStatement) -> frozenset[str]:
     """The marks of a sentence: what it does in the conversation, by the patterns of its speaker's role. A question may request
-    something, or name a problem before it asks; a supposition or an offer has no marks."""
-    if said.mood == PHATIC:
-        if said.role == "assistant":
+    work or follow the report of a problem; a supposition or an offer has no marks."""
+    if sentence.mood == PHATIC:
+        if sentence.role == "assistant":
             return frozenset()
-        found = [mark for mark in (GLAD, ACCEPTED, DISMAY) if _is_in(OF_USER[mark], said.bare)]
-        return frozenset(found if _REFUSAL.search(said.bare) else [PRAISE, *found])
-    if said.mood == ASKED:
-        return frozenset(_asked(said))
-    if said.mood not in (STATED, PLANNED):
+        found = [mark for mark in (GLAD, ACCEPTED, DISMAY) if _OF_USER[mark].search(sentence.bare)]
+        return frozenset(found if _REFUSAL.search(sentence.bare) else [PRAISE, *found])
+    if sentence.mood == ASKED:
+        return frozenset(_marks_of_question(sentence))
+    if sentence.mood not in (STATED, PLANNED):
         return frozenset()
-    marks = {mark for mark, patterns in _table(said.role).items() if mark != PROBLEM and _is_in(patterns, said.bare)}
-    # what says that there is no problem, or when there would be one, names none
-    is_general = said.role == "assistant" and _GENERAL.match(said.bare)
-    if not is_general and _is_in(_table(said.role)[PROBLEM], NO_PROBLEM.sub(" ", said.bare)):
+    patterns = _OF_ASSISTANT if sentence.role == "assistant" else _OF_USER
+    marks = {mark for mark, pattern in patterns.items() if mark != PROBLEM and pattern.search(sentence.bare)}
+    # A sentence that denies a problem, or an assistant's that names a condition for one, reports none.
+    is_general = sentence.role == "assistant" and _GENERAL.match(sentence.bare)
+    if not is_general and patterns[PROBLEM].search(_NO_PROBLEM.sub(" ", sentence.bare)):
         marks.add(PROBLEM)
-    marks |= _change(said.bare)
-    if _is_in(REQUEST_WORDS, said.bare) and said.role != "assistant":
+    marks |= _change(sentence.bare)
+    if sentence.role != "assistant" and _IMPERATIVE.search(sentence.bare):
         marks.discard(PROBLEM)
-    if SUGGESTED in marks and said.who == said.role:  # among people, `let's` is seldom more than a suggestion
+    # Speakers with names of their own are a team, among whom `let's` is seldom more than a suggestion.
+    if SUGGESTED in marks and sentence.who == sentence.role:
         marks.add(DECIDED)
-    if _LONG_AGO.search(said.bare):
+    if _LONG_AGO.search(sentence.bare):
         marks -= {ACTION, DONE, CURED}
-    if _UNTIL.search(said.bare):
+    if _UNTIL.search(sentence.bare):
         marks.discard(DONE)
-    if UNDECIDED.search(said.bare):
+    if _UNDECIDED.search(sentence.bare):
         marks.discard(DECIDED)
-    if said.mood == PLANNED:  # a plan is neither a fact nor an end
+    if sentence.mood == PLANNED:  # a plan is neither a fact nor an end
         marks -= {ACTION, CURED, DONE, CAUSE, FINDING, PRAISE, GLAD}
     return frozenset(_settled(marks))
 
 
 def _change(bare: str) -> set[str]:
-    """What a change from one amount to another is: a gain and a cure if it became less, a problem if it became more."""
+    """The marks of a change `from 90 ms to 20 ms`: a finding and a cure if the amount fell, a problem if it rose."""
     match = _CHANGE.search(bare)
     if not match:
         return set()
@@ -335,7 +347,7 @@ def _change(bare: str) -> set[str]:
 
 
 def _settled(marks: set[str]) -> set[str]:
-    """The marks without those that others rule out."""
+    """The marks without those that contradict others: of what persists nothing is cured, what is cured is no problem."""
     if PERSISTS in marks:
         return marks - {CURED, DONE, ACTION, PRAISE, GLAD}
     if CURED in marks:
@@ -345,28 +357,16 @@ def _settled(marks: set[str]) -> set[str]:
     return marks
 
 
-def _asked(said: TalkStatement) -> set[str]:
-    """What a question asks for, and the problem that is named before it."""
+def _marks_of_question(sentence: TalkStatement) -> set[str]:
+    """Whether a question requests work or a choice, and whether a clause before it reports a problem."""
     found = set()
-    if said.role != "assistant" and _is_in(REQUEST_WORDS, said.bare):
+    if sentence.role != "assistant" and _IMPERATIVE.search(sentence.bare):
         found.add(REQUEST)
-    if _is_in(CHOICE_WORDS, said.bare):
+    if _OPTIONS.search(sentence.bare):
         found.add(CHOICE)
-    clause = ASKING.sub("", said.bare)
-    is_statement = clause != said.bare and mood_of(clause, clause) in (STATED, PLANNED)
-    if is_statement and _is_in(_table(said.role)[PROBLEM], NO_PROBLEM.sub(" ", clause)):
+    clause = _ASKING.sub("", sentence.bare)
+    is_statement = clause != sentence.bare and mood_of(clause, clause) in (STATED, PLANNED)
+    problem = (_OF_ASSISTANT if sentence.role == "assistant" else _OF_USER)[PROBLEM]
+    if is_statement and problem.search(_NO_PROBLEM.sub(" ", clause)):
         found.add(PROBLEM)
     return found
-
-
-def _table(role: str) -> Mapping[str, Sequence[str]]:
-    return OF_ASSISTANT if role == "assistant" else OF_USER
-
-
-def _is_in(patterns: Sequence[str], bare: str) -> bool:
-    return bool(_any_of(tuple(patterns)).search(bare))
-
-
-@cache
-def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))

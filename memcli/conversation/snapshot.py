@@ -14,19 +14,19 @@ from memcli.text.passages import CHUNK_CHARACTERS, split
 from memcli.text.words import terms
 
 TOKENS = 1_000
-"""The tokens of a snapshot when no number is given."""
+"""The default size of a snapshot in tokens."""
 _CHARACTERS_A_TOKEN = 2
-"""So few that a part takes less than the whole snapshot."""
+"""A low estimate of characters for each token, so that several parts fit into the snapshot."""
 _SHORTEST = 40
 _CANDIDATES = 16
-"""How many times the tokens of a snapshot, or of a usual one, are compared by meaning."""
+"""Parts of so many times the tokens of a snapshot are compared by meaning."""
 
 Similarity = Callable[[str, Sequence[str]], Sequence[float]]
 """How similar each of some texts is to a topic, up to 1."""
 
 
 class SnapshotPart(Record):
-    """A piece of text. `source` says where it stands: `SESSION#NUMBER` for a message, a name for another text."""
+    """A piece of text. `source` is `SESSION#NUMBER` for a message, and a name for another text."""
 
     source: str
     role: str
@@ -34,7 +34,7 @@ class SnapshotPart(Record):
 
 
 def of_messages(messages: Iterable[Message], session: str, tokens: int = TOKENS) -> list[SnapshotPart]:
-    """The messages in parts of which several fit into so many tokens; what tools did is left out."""
+    """The messages in parts of which several fit into so many tokens; messages of tools are left out."""
     return [
         SnapshotPart(f"{session}#{message.number}", message.role, text)
         for message in messages
@@ -53,8 +53,8 @@ def _size(tokens: int) -> int:
 
 
 def candidates(parts: Sequence[SnapshotPart], topic: str, tokens: int = TOKENS) -> list[SnapshotPart]:
-    """The parts that are worth comparing by meaning, in their order: all, or of a long conversation those that share most
-    words with the topic, and the latest."""
+    """The parts that are worth comparing by meaning, in their order: all, or in a long conversation those that share most
+    words with the topic and, among equals, the latest."""
     left = _CANDIDATES * max(tokens, TOKENS)
     likely = []
     for n in _ranked(by_words(topic, [part.text for part in parts])):
@@ -70,7 +70,7 @@ def choose(
 ) -> list[dict[str, Json]]:
     """The parts most similar to the topic that take at most `tokens` together, most similar first: a memory's `context`.
 
-    Of parts that are as similar as each other, the latest comes first. One that does not fit is passed over for the next.
+    Of parts that are as similar as each other, the latest comes first. A part that does not fit is skipped.
     """
     values = [max(0.0, round(value, 4)) for value in (similarity or by_words)(topic, [part.text for part in parts])]
     chosen = []
@@ -87,7 +87,7 @@ def choose(
 
 
 def _ranked(values: Sequence[float]) -> list[int]:
-    """The places of the values, the highest first, and of equal ones the last."""
+    """The positions of the values, the highest value first; among equal values the last first."""
     return sorted(range(len(values)), key=lambda n: (-values[n], -n))
 
 

@@ -1,4 +1,4 @@
-"""The sentences of messages, word for word, each with its mood: what is stated, asked, supposed, offered or planned."""
+"""The sentences of messages, verbatim, each with its mood: a statement, question, supposition, offer or plan."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from memcli.regex import regex
 from memcli.text.passages import ITEM, PROSE, STEP, read_blocks, read_sentences
 
 STATED, ASKED, SUPPOSED, OFFERED, PLANNED, PHATIC = "stated", "asked", "supposed", "offered", "planned", "phatic"
-"""The moods. A phatic sentence greets, thanks or agrees, and says nothing more."""
+"""The moods. A phatic sentence greets, thanks or agrees, and has no other content."""
 
-_KEPT = 1 << 14
+_CACHED_MESSAGES = 1 << 14
 """The size of the cache of messages: chunks, summary and episodes each read all messages of a conversation."""
 _LONGEST = 400
-"""Longer sentences are logs or data."""
+"""Sentences of more characters are skipped: they are logs or data."""
 _MOST_CHARACTERS = 20_000
-"""How much of a message is looked at."""
+"""Only the first characters of a message are read."""
 _LEFT_OUT = regex(r"\s*(?:>|\[[^\]]*\]\s*$|<|\$ |Traceback |File \"|at \w[\w.$]*\()|(?: {4}|\t)")
 """Quotations, notes in brackets, commands, stack traces, and indented code."""
 _CLAUSE = 2
+"""The least spaces in a clause before a colon; less is a label, as in `Note: `."""
 _QUOTED = regex(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|`[^`\n]{1,300}`|(?<!\w)'[^'\n]{4,300}'(?!\w)")
 
 _QUESTION = regex(
@@ -53,10 +54,12 @@ _PHATIC = frozenset(
     course certainly glad hear this is too oh and
     """.split()
 )
-"""Words of greetings, thanks and agreement: a sentence that has no others says nothing more."""
+"""Words of greetings, thanks and agreement: a sentence of these words alone is phatic."""
 
 
 class TalkStatement(NamedTuple):
+    """A sentence of a message, with its speaker and its mood."""
+
     number: int
     """The number of the message."""
     role: str
@@ -64,13 +67,13 @@ class TalkStatement(NamedTuple):
     text: str
     """The sentence as it stands in the message, with its white space collapsed."""
     bare: str
-    """The sentence in lowercase with straight quotes, without what it quotes: what rules look at."""
+    """The sentence in lowercase with straight quotes, without quoted text: patterns are matched against this."""
     mood: str
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED_MESSAGES)
 def statements(message: Message) -> tuple[TalkStatement, ...]:
-    """The sentences of a message in order. Code, quotes, tables and headings are left out, and those of tools too."""
+    """The sentences of a message in order. Code, quotes, tables and headings are left out; a message of a tool has none."""
     if message.role == "tool":
         return ()
     found = []
@@ -103,9 +106,8 @@ def mood_of(text: str, bare: str) -> str:
         return PHATIC
     if _OFFER.search(plain):
         return OFFERED
+    # `We use tabs: spaces might break`: an explanation behind a colon does not make the clause before it a supposition.
     head = plain.partition(": ")[0]
-    if _SUPPOSITION.search(
-        head if head.count(" ") >= _CLAUSE else plain
-    ):  # what is explained behind a colon is no guess
+    if _SUPPOSITION.search(head if head.count(" ") >= _CLAUSE else plain):
         return SUPPOSED
     return PLANNED if _PLAN.search(plain) else STATED

@@ -1,7 +1,5 @@
-"""Summaries of messages, made of their own sentences, word for word, each with who said it.
-
-A long conversation as chunks of older messages, each with a summary and topics, and the recent messages as they are.
-"""
+"""Summaries of messages, made of their own sentences, verbatim, each with its speaker; and a long conversation as chunks of
+older messages, each with a summary and topics, followed by the recent messages unchanged."""
 
 from __future__ import annotations
 
@@ -38,25 +36,25 @@ _OF_SESSION, _OF_CHUNK = 4, 3
 _WEIGHTS: Mapping[str, float] = {
     DECIDED: 1.0, DONE: 0.9, CURED: 0.9, CAUSE: 0.7, WITHDRAWN: 0.6, FINDING: 0.5, ACTION: 0.5, PROBLEM: 0.6, PERSISTS: 0.2,
 }  # fmt: skip
-"""What a sentence weighs more for what it does."""
+"""The weight that a mark adds to the score of its sentence."""
 _SAME = 0.7
-"""Sentences that share more of their terms say the same."""
+"""The share of the terms of the shorter of two sentences above which one repeats the other."""
 _LEAST = 3
-"""A sentence of fewer terms says too little by itself."""
+"""A sentence of fewer terms cannot be understood alone, and is weighed down."""
 _WEAK, _VOID = 0.5, 0.2
 _DANGLING = regex(r"(?:this|that|these|those|it|they|he|she|there|here|so|then|also|but|and|actually|same|done|now)\b")
 
 
 def of_session(messages: Sequence[Message]) -> str:
-    """What happened, in two to four sentences: decisions, problems, what was done and how it ended. Empty if nothing did."""
+    """A session in at most four sentences: decisions, problems, actions and their outcome. Empty if nothing was stated."""
     return _lines(_best(_facts(messages), _OF_SESSION))
 
 
 def of_chunk(messages: Sequence[Message]) -> str:
     """A summary of the messages by their statements, or by their questions where there are none."""
     facts = _facts(messages)
-    asked = [one for message in messages for one in moments(message) if one.statement.mood == ASKED]
-    return _lines(_best(facts or asked, _OF_CHUNK))
+    questions = [one for message in messages for one in moments(message) if one.statement.mood == ASKED]
+    return _lines(_best(facts or questions, _OF_CHUNK))
 
 
 def _facts(messages: Sequence[Message]) -> list[Moment]:
@@ -68,10 +66,10 @@ def _facts(messages: Sequence[Message]) -> list[Moment]:
 
 
 def _best(found: Sequence[Moment], most: int) -> list[Moment]:
-    """The best sentences in their order, no two of which say the same."""
+    """The `most` best sentences in their order, no two of which repeat each other."""
     sets = [frozenset(terms(one.statement.text)) for one in found]
     scores = weigh([one.statement.text for one in found], sets, is_document=False)
-    # of each change of plan, the last decision before it is void
+    # Each change of plan voids the last decision before it.
     decisions: list[int] = []
     void = set()
     for n, one in enumerate(found):
@@ -99,19 +97,19 @@ def _lines(chosen: Sequence[Moment]) -> str:
 
 _DEFAULT = Policy()
 RECENT, SIZE, MOST = _DEFAULT.recent_messages, _DEFAULT.chunk_size, _DEFAULT.max_chunks
-"""How many of the last messages stay as they are, how many form a chunk, and how many chunks there are at most."""
+"""How many of the last messages are not folded, how many messages form a chunk, and the most chunks."""
 
 _EARLIER, _THEN = "Earlier: ", "Then: "
 _MERGED = 1_500
-"""The most characters of a summary that was merged; beyond, its oldest sentences but the first go."""
-_KEPT = 10
-"""How many of the chunks that were merged last fill a merged summary."""
+"""The most characters of a merged summary; beyond, its oldest sentences except the first are dropped."""
+_LATEST = 10
+"""So many of the chunks that were merged last are enough to fill a merged summary."""
 _TOPICS = 8
 """The most topics of a merged chunk."""
 
 
 class Chunk(Record):
-    """Messages that were folded. `turns` are the numbers of the first and the last, `tokens` what they took themselves."""
+    """Folded messages. `turns` are the numbers of the first and the last, `tokens` is the number of tokens of their full text."""
 
     number: int
     turns: tuple[int, int]
@@ -127,18 +125,18 @@ def fold(
     most: int = MOST,
     before: Sequence[Chunk] = (),
 ) -> tuple[list[Chunk], list[Message]]:
-    """The chunks of a conversation, and at least its last `recent` messages: what fills no chunk yet stays as it is.
+    """The chunks of a conversation, and its last messages: at least `recent`, and those that do not fill a chunk yet.
 
     `before` are the chunks of the messages that come before `messages`, if these are not all: the result is the same.
     """
     chunks = list(before)
-    # a merged chunk counts for each of those that it was made of
+    # Numbers continue as if chunks had not been merged.
     number = 1 + (chunks[-1].turns[1] - chunks[0].turns[0] + 1) // size if chunks else 1
     older = max(0, len(messages) - recent) // size * size
     for start in range(0, older, size):
         part = messages[start : start + size]
-        said = [one for message in part for one in statements(message) if one.mood != PHATIC]
-        topics = extract([Sentence(one.text, PROSE) for one in said], limit=MAX_TAGS)
+        sentences = [one for message in part for one in statements(message) if one.mood != PHATIC]
+        topics = extract([Sentence(one.text, PROSE) for one in sentences], limit=MAX_TAGS)
         tokens = sum(count_tokens(message.text) for message in part)
         turns = part[0].number, part[-1].number
         chunks.append(Chunk(number, turns, of_chunk(part), tuple(tag for tag, _ in topics), tokens))
@@ -149,12 +147,12 @@ def fold(
 
 
 def skipped(count: int, recent: int = RECENT, size: int = SIZE, most: int = MOST) -> int:
-    """How many of the first messages of a conversation of `count` need not be read, beside those of its first chunk.
+    """How many messages after the first chunk need not be read to fold a conversation of `count` messages.
 
-    Of what is merged, a summary keeps the first sentence and the latest ones: what is between them need not be summed up.
+    A merged summary retains its first sentence and the latest ones, so the chunks between them need no summary.
     """
     older = max(0, count - recent) // size
-    return max(0, older - most - _KEPT) * size
+    return max(0, older - most - _LATEST) * size
 
 
 def merged(first: Chunk, second: Chunk) -> Chunk:

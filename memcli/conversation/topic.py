@@ -1,8 +1,6 @@
-"""Whether a prompt changes the topic of the one before it: one logistic model over its form, the words that both share and
-the similarity of their vectors. `tools/fit.py topics` fits its weights, which stand in `topic.json`.
-
-The last topic of a session: what is kept of it, and what a prompt makes of it.
-"""
+"""Whether a prompt changes the topic of the one before it: a logistic model over the form of the prompt, the words that both
+share and the similarity of their vectors; `tools/fit.py topics` fits its weights in `topic.json`. And the stored topic of a
+session, which each prompt extends or replaces."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from memcli.text.languages import STEM
 from memcli.text.words import STOP_WORDS, exact_terms, query_terms
 
 MAX_CHARACTERS = 4000
-"""How much of a prompt is looked at."""
+"""Only the first characters of a prompt are read."""
 
 
 class TopicChange(Record):
@@ -30,13 +28,13 @@ class TopicChange(Record):
     follows: bool = False
 
     def to_json(self) -> dict[str, Json]:
-        """What is printed of it."""
+        """The fields that are printed."""
         return {"changed": self.changed, "similarity": self.similarity, "why": self.why}
 
 
 class Trace(Record):
-    """What `compare_to` needs of an earlier prompt: its terms and names, hashed if its text must not be stored, and the sum of
-    the weights of its terms."""
+    """The data of an earlier prompt that `compare_to` needs: its terms and names, hashed if its text must not be stored, and the
+    sum of the weights of its terms."""
 
     terms: frozenset[str]
     names: frozenset[str]
@@ -44,7 +42,7 @@ class Trace(Record):
 
 
 Sign = Callable[[str], str]
-"""What a trace has in the place of a word."""
+"""Maps a word to its form in a trace: the word, or its hash."""
 
 _FILLER = regex(
     r"(?:(?:ok(?:ay)?|thanks?(?: a lot| so much)?|thank you(?: so much)?|thx|great|cool|nice|perfect|good|awesome|excellent|alright|all right|hey|hi|hello|well|please|pls|so|done|good job|well done|(?:that |it |this |this one )?(?:works?|worked|passes|helps|looks good)|lgtm|merged|got it|makes sense|fixed)\b[\s,.!:;—-]*)+"
@@ -117,7 +115,7 @@ CUES = {
     "counts": regex(r"\b\d"),
     "two sentences": regex(r"[.!?:] +\w"),
 }
-"""What the form of a prompt is searched for: lowercase, with straight quotes, without code and what stands before the matter."""
+"""Cues, matched against a prompt in lowercase with straight quotes, without code blocks and the thanks before its matter."""
 _GENERIC = frozenset(
     query_terms(
         "add write create make fix explain build implement set design draft generate find give show tell help need want use using used get put"
@@ -129,7 +127,7 @@ _FOREIGN = frozenset(
     "der die das und ich wir ist ein eine mit für auf den bitte mir wie wird le la les des est un une je et pour el los las en de que por una con qué cómo à".split()
 )
 _LONG = 12
-"""So many terms and more count the same."""
+"""More terms than this count as this many."""
 _NEAR = 0.25
 """A cosine from which on two prompts are near."""
 _MOST_WORDS = 0.4
@@ -143,8 +141,8 @@ _WITH_VECTORS, _WITHOUT = "vectors", "words"
 
 
 def features(previous: Trace, current: str, similarity: float | None = None, sign: Sign = str) -> dict[str, float]:
-    """What the model knows of a prompt after another one, each from 0 to 1: the form of the prompt, the words that both share
-    and, given the cosine of their vectors, their meaning. A feature that is left out is 0."""
+    """The features of a prompt after another one, each from 0 to 1: the form of the prompt, the words that both share and, given
+    the cosine of their vectors, their similarity in meaning. A feature that is left out is 0."""
     text = current[:MAX_CHARACTERS]
     low = text.strip().lower().replace("’", "'")
     filler = _FILLER.match(low)
@@ -191,14 +189,14 @@ def compare(previous: str, current: str, similarity: float | None = None) -> Top
 
 
 def trace(text: str, sign: Sign = str) -> Trace:
-    """The terms and names of a prompt that the comparison with the next one needs, each as `sign` writes it."""
+    """The trace of a prompt, its terms and names mapped by `sign`."""
     text = text[:MAX_CHARACTERS]
     terms = _own_terms(text)
     return Trace(frozenset(map(sign, terms)), frozenset(map(sign, exact_terms(text))), sum(map(_weight, terms)))
 
 
 def compare_to(previous: Trace, current: str, similarity: float | None = None, sign: Sign = str) -> TopicChange:
-    """As `compare`, with a prompt of which only the trace was kept; `sign` is what made it."""
+    """As `compare`, with an earlier prompt of which only the trace is stored, made with `sign`."""
     found = features(previous, current, similarity, sign)
     used = _WITHOUT if similarity is None else _WITH_VECTORS
     weights: Mapping[str, float] = read_json(__package__, "topic.json")[used]
@@ -227,26 +225,26 @@ def _overlap(before: Trace, now: str, sign: Sign) -> float:
 
 
 def _words_of(text: str) -> list[str]:
-    """The terms of a prompt, one for each word whatever its language."""
+    """The terms of a prompt, one for each word: without the stems that words of some languages have besides."""
     return [term for term in query_terms(text) if not term.endswith(STEM)]
 
 
 def _own_terms(text: str) -> list[str]:
-    """The terms of a prompt that are not common to prompts."""
+    """The terms of a prompt without those that are frequent in all prompts."""
     return [term for term in query_terms(text) if term not in _GENERIC]
 
 
 def _weight(term: str) -> float:
-    """Names and long words are rarer than short ones."""
+    """An estimate of the rarity of a term, for lack of counts: names and long words are rarer than short words."""
     return 2.0 if not term.isalpha() else 1.0 + min(len(term), 10) / 20
 
 
 _MOST = 200
-"""How many terms are kept."""
+"""The most terms of a stored topic."""
 
 
 class LastTopic(Record):
-    """A topic: the trace of its prompts, and the vector of the first of them, of the model named; empty without one."""
+    """A topic: the trace of its prompts, and the vector of the first of them, made by `model`; empty without an embedder."""
 
     trace: Trace
     model: str = ""
@@ -254,9 +252,9 @@ class LastTopic(Record):
 
 
 def next_topic(last: LastTopic | None, prompt: str, own: LastTopic, sign: Sign) -> tuple[LastTopic, bool]:
-    """The topic after a prompt, of which `own` is what is to be kept, and whether it is another one than the last.
+    """The topic after a prompt whose own topic is `own`, and whether it differs from `last`.
 
-    A prompt that cannot be understood alone adds its words to the topic: `why?` is none that the next could change.
+    A prompt that cannot be understood alone, as `why?`, extends the topic instead of replacing it.
     """
     if last is None:
         return own, False
@@ -267,6 +265,7 @@ def next_topic(last: LastTopic | None, prompt: str, own: LastTopic, sign: Sign) 
     before, new = last.trace, own.trace
     if len(before.terms | new.terms) > _MOST:
         return last, topic.changed
-    share = len(new.terms - before.terms) / max(1, len(new.terms))  # a hash does not say what its word weighs
+    # Terms may be hashes, which cannot be weighed: new ones get their share of the weight of the whole prompt.
+    share = len(new.terms - before.terms) / max(1, len(new.terms))
     joined = Trace(before.terms | new.terms, before.names | new.names, before.weight + share * new.weight)
     return replace(last, trace=joined), topic.changed
