@@ -1,7 +1,5 @@
-"""The claim: the statements of a text, each what one clause says, as sets of terms and values that can be compared.
-
-Which of many texts are worth comparing: those that share their rarest terms. Whether one text says what others said: each of
-their values, what they deny, and little that none of them says."""
+"""The claim of a text: its statements, one for each clause, as sets of terms and values that can be compared. Also which of
+many texts are worth comparing (`neighbours`), and whether a text can replace others (`lacking`)."""
 
 from __future__ import annotations
 
@@ -42,8 +40,8 @@ MOST_STATEMENTS = 12
 
 
 class Claim(Record):
-    """What a text claims. `is_newer`: it says that it takes the place of what held before. `is_whole`: `text` and
-    `statements` are all of it, rather than its beginning."""
+    """The statements of a text. `is_newer`: it has a phrase of `NEWER`, and so replaces what held before. `is_whole`: `text` and
+    `statements` cover all of the text, not only its beginning."""
 
     statements: tuple[Statement, ...]
     is_newer: bool
@@ -53,13 +51,13 @@ class Claim(Record):
 
 @lru_cache(maxsize=1024)
 def claim_of(text: str) -> Claim:
-    """The claim of a text; without statements where there are none that could be compared."""
+    """The claim of a text; its statements are empty if none can be compared."""
     begun = text[:MOST_CHARACTERS]
     found: list[Statement] = []
     sentences = split(begun, MOST_STATEMENTS + 1)
     for sentence in sentences[:MOST_STATEMENTS]:
         for one in statements_of(sentence.text):
-            # `It runs every 5 minutes`: of what was spoken of before
+            # `It runs every 5 minutes` has no terms: its subject is that of the statement before.
             found.append(replace(one, terms=found[-1].terms) if found and not one.terms else one)
     low = begun.lower()
     is_whole = len(text) <= MOST_CHARACTERS and max(len(sentences), len(found)) <= MOST_STATEMENTS
@@ -67,33 +65,34 @@ def claim_of(text: str) -> Claim:
 
 
 def terms_of(text: str) -> tuple[str, ...]:
-    """The distinct terms by which the neighbours of a text are found, sorted."""
+    """The distinct terms of a text that `neighbours` compares, sorted."""
     return tuple(sorted(map(intern, frozenset(simple_terms(text[:MOST_CHARACTERS])) - GENERIC)))
 
 
 _RAREST = 6
 _MOST_SHARING = 300
-"""A term that more texts share finds none of them."""
+"""A term of more texts than this is not searched: it would make most pairs candidates."""
 _NEAREST = 8
 _SHARE = 0.3
+"""The weight that neighbours share, as a share of all terms of the lighter of the two."""
 
 
 def neighbours(texts: Sequence[Collection[str]], wanted: Collection[int] | None = None) -> Iterator[tuple[int, int]]:
-    """The places of two texts that share enough of their terms, the later one first; of which one is `wanted`, when that is
-    given."""
+    """The positions of each two texts that share enough of their terms, the later one first; only pairs with one of `wanted`,
+    if given."""
     counts = Counter(chain.from_iterable(texts))
     weight = {term: math.log(1 + len(texts) / count) for term, count in counts.items()}
     totals = [sum(map(weight.__getitem__, own)) for own in texts]
-    searched = _searched(texts, counts, weight, totals)
-    asked = frozenset(chain.from_iterable(searched.values()))
-    holding: dict[str, list[int]] = {term: [] for term in asked}  # earlier texts alone
+    searched = _rarest_terms(texts, counts, weight, totals)
+    queried = frozenset(chain.from_iterable(searched.values()))
+    holding: dict[str, list[int]] = {term: [] for term in queried}  # earlier texts alone
     for place, own in enumerate(texts):
         shared: dict[int, float] = {}
         for term in searched.get(place, ()):
             for other in holding[term]:
                 if wanted is None or place in wanted or other in wanted:
                     shared[other] = shared.get(other, 0.0) + weight[term]
-        for term in asked.intersection(own):
+        for term in queried.intersection(own):
             holding[term].append(place)
         if any(both >= _SHARE * min(totals[place], totals[other]) for other, both in shared.items()):
             best = sorted(shared, key=lambda other: (-shared[other] / (totals[other] or 1.0), other))[:_NEAREST]
@@ -102,15 +101,15 @@ def neighbours(texts: Sequence[Collection[str]], wanted: Collection[int] | None 
                     yield place, other
 
 
-def _searched(
+def _rarest_terms(
     texts: Sequence[Collection[str]],
     counts: Mapping[str, int],
     weight: Mapping[str, float],
     totals: Sequence[float],
 ) -> dict[int, list[str]]:
-    """The rarest terms of each text, by its place, but for those that cannot share enough with any other."""
+    """The rarest terms of each text, by its position; without texts that cannot share enough by them with any other."""
     ranks = {term: n for n, term in enumerate(sorted(counts, key=lambda term: (counts[term], term)))}
-    least: dict[str, float] = {}  # of each term the smallest total of a text that has it
+    least: dict[str, float] = {}  # the smallest total of a text with the term
     for place in sorted(range(len(texts)), key=totals.__getitem__, reverse=True):
         least.update(dict.fromkeys(texts[place], totals[place]))
     found: dict[int, list[str]] = {}
@@ -124,29 +123,29 @@ def _searched(
 
 _NUMBER = regex(r"\d+(?:[.,:]\d+)*")
 _LEAST_SHARE = 0.5
-"""Of the words of each of the others, and of the words of the text itself."""
+"""The share of the terms of each replaced text, and of the new text itself, that both must have."""
 
 
-def lacking(text: str, said: Sequence[str]) -> str:
-    """Why `text` cannot replace the texts `said`: the first number, denial, value or share of words that it lacks or adds.
-    Empty if it can. Only words are compared, so that a reader may still find a difference."""
+def lacking(text: str, replaced: Sequence[str]) -> str:
+    """Why `text` cannot stand for the texts `replaced`: the first number, denial, value or share of words that it lacks or
+    adds, as a clause of a message; empty if it can. Only words are compared, so a reader may still find a difference."""
     there = frozenset(_NUMBER.findall(text))
-    before = frozenset(number for one in said for number in _NUMBER.findall(one))
+    before = frozenset(number for one in replaced for number in _NUMBER.findall(one))
     if lost := sorted(before - there):
         return f"the new text lacks the number {lost[0]}"
     if new := sorted(there - before):
         return f"the new text has the number {new[0]}, which neither text has"
-    own, *denials = (sum(one.denies for one in claim_of(each).statements) for each in (text, *said))
+    own, *denials = (sum(one.denies for one in claim_of(each).statements) for each in (text, *replaced))
     if own < max(denials, default=0):
         return "the new text does not deny or forbid what a text denied or forbade"
     if own and not any(denials):
         return "the new text denies what neither text denied"
-    words, others = frozenset(terms(text)), [frozenset(terms(one)) for one in said]
+    words, others = frozenset(terms(text)), [frozenset(terms(one)) for one in replaced]
     if any(len(one & words) < _LEAST_SHARE * len(one) for one in others):
         return "the new text lacks most words of a text"
     if len(words & frozenset().union(*others)) < _LEAST_SHARE * len(words):
         return "most words of the new text are in neither text"
-    value = next(filter(None, (missing(values_of(text), values_of(one)) for one in said)), "")
+    value = next(filter(None, (missing(values_of(text), values_of(one)) for one in replaced)), "")
     return f"the new text lacks {value}" if value else ""
 
 
@@ -161,18 +160,18 @@ EXCEPTIONS = frozenset("except unless apart besides".split())
 _GONE = frozenset("gone out dead deprecated retired".split())
 
 _NO_TERMS, _SIGNS = NEGATIONS | UNITS.keys(), DENYING | AFFIRMING
-"""Words, and stems, that say how much or whether, and not what a statement is about."""
+"""Words, and stems, that are part of a quantity or a negation, and so no terms of a statement."""
 
 Names = Mapping[str, Mapping[str, str]]
-"""By class of names: the names, each with the stem of the word that stands for it."""
+"""By class of names: each name with the stem of the word in the text."""
 
 
 class Statement(Record):
-    """What one clause says.
+    """The content of one clause.
 
-    `terms` are the stems of what it is about, `limits` those of its conditions, `head` those before its verb, `stems` all in
-    order. `denies`: it has an odd number of denials. `labels` are the numbers that tell its subject from others. `choices` and
-    `rejected` are the names that it chooses and rejects.
+    `terms` are the stems of its content words, `limits` those of its conditions, `head` those before its verb, `stems` all in
+    order. `denies`: it has an odd number of denials. `labels` are the numbers that distinguish its subject, as `rack 7`. `choices`
+    and `rejected` are the names that it chooses and rejects.
     """
 
     terms: frozenset[str]
@@ -191,7 +190,7 @@ class Statement(Record):
 
 
 def statements_of(sentence: str) -> Iterator[Statement]:
-    """The statements of a sentence; none of a question, or of what is only considered."""
+    """The statements of a sentence; a question or a clause with a word of `HEDGES` has none."""
     if sentence.rstrip().endswith("?"):
         return
     for part in _BREAK.split(_PREFIX.sub("", sentence)):
@@ -203,7 +202,7 @@ def statements_of(sentence: str) -> Iterator[Statement]:
 
 
 def _clauses(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
-    """The clauses of a sentence: what follows `so`, `because` and the like is a claim of its own."""
+    """The clauses of a sentence, split at `so`, `because` and the like: each side is a claim of its own."""
     start = 0
     for at, word in enumerate(words):
         if word.low in BREAKS and at - start >= 3:
@@ -213,7 +212,7 @@ def _clauses(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
 
 
 def _statement(clause: Sequence[Word]) -> Statement:
-    # the words of the claim itself, and those that limit it: its conditions
+    # The words of a condition are no terms of the claim: they limit it, and are not its subject.
     main: list[Word] = []
     limits: list[Word] = []
     into = main
@@ -231,9 +230,8 @@ def _statement(clause: Sequence[Word]) -> Statement:
         (word.low in NEGATIONS or word.stem in DENYING) and not any(place in gone for place in range(at, at + 4))
         for at, word in enumerate(main)
     )
-    is_bounded = denials % 2 == 1 and any(
-        one.is_beyond for one in counted
-    )  # what is refused beyond is allowed up to it
+    # `Nothing above 5 MB` allows up to 5 MB: it denies no statement that has the same bound.
+    is_bounded = denials % 2 == 1 and any(one.is_beyond for one in counted)
     verb = next((n for n, word in enumerate(main[1:], 1) if word.text == ":" or word.low in VERBS), 0)
     labels = [one for one in counted if _is_label(one, main)]
     terms = [
@@ -284,7 +282,7 @@ def _is_label(quantity: Quantity, words: Sequence[Word]) -> bool:
 
 
 def _rejected_places(words: Sequence[Word]) -> frozenset[int]:
-    """The places of names that are rejected: behind `instead of` and the like, before `is gone`, and of X in `from X to Y`."""
+    """The positions of rejected names: after `instead of` and the like, before `is gone`, and X in `from X to Y`."""
     named = {at for at, word in enumerate(words) if choice_of(word) is not None}
     if not named:
         return frozenset()

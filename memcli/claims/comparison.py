@@ -1,6 +1,6 @@
-"""The comparison of two claims: do they contradict each other, say the same, or speak of the same matter?
+"""The comparison of two claims: do they contradict, repeat or concern each other?
 
-What rules find (a value in which they differ, a plain negation) is weighed, with how much they share, by small logistic models.
+Rules find conflicts (a value in which they differ, a plain negation); small logistic models weigh these with the terms they share.
 `python tools/fit_claims.py` fits them on labelled pairs of notes and writes `weights.json`."""
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 _WEIGHTS: Mapping[str, Mapping[str, Any]] = read_json(__package__, "weights.json")
 CONFLICT, MATTER = "conflict", "matter"
 """The models beside that of DUPLICATES: whether two statements that differ in a value contradict each other, and whether two
-claims speak of the same matter."""
+claims are about the same matter."""
 
 
 class Relation(Record):
-    """What two memories have to do with each other. `kind` is CONTRADICTS, DUPLICATES or RELATED; `reason` says in what they
-    differ, or agree; `newer_holds`: the newer one says that it takes the place of the other. `adds` is what the newer one of two
-    that say the same has alone: it would be lost if only the older one were kept. `score` is the probability that they speak of
-    the same matter."""
+    """How a newer memory relates to an older one. `kind` is CONTRADICTS, DUPLICATES or RELATED; `reason` is the difference or
+    agreement, for messages; `newer_holds`: the newer one states that it replaces the other. `adds` is the first value that of two
+    duplicates only the newer one has: it would be lost if only the older one remained. `score` is the probability that both are
+    about the same matter."""
 
     kind: str
     reason: str
@@ -40,9 +40,9 @@ class Relation(Record):
 
 
 def compare(new: Claim, old: Claim, cosine: float | None = None) -> Relation | None:
-    """What the newer claim has to do with the older one; None where they speak of different matters.
+    """The relation of the newer claim to the older one; None if they are about different matters.
 
-    `cosine` is the nearness of the two texts by meaning, if that is known. Two claims that conflict are never duplicates,
+    `cosine` is the cosine of the vectors of the two texts, None without an embedder. Two claims that conflict are never duplicates,
     whatever the cosine.
     """
     if not new.statements or not old.statements:
@@ -63,8 +63,8 @@ def compare(new: Claim, old: Claim, cosine: float | None = None) -> Relation | N
 
 
 def is_compatible(new: Claim, old: Claim) -> bool:
-    """Whether nothing in two texts keeps them from saying the same: they are read whole and do not conflict, not each has a value
-    or only one an exception that the other has not, and their words stand in the same order."""
+    """Whether two texts can be duplicates: both are read whole, they do not conflict, not each has a value that the other lacks,
+    both or neither have an exception, and their words are in the same order."""
     limited = [any(one.excepts or one.denies_limits for one in claim.statements) for claim in (new, old)]
     return (
         new.is_whole
@@ -77,7 +77,7 @@ def is_compatible(new: Claim, old: Claim) -> bool:
 
 
 def features_of(new: Claim, old: Claim, found: Sequence[ClaimConflict], cosine: float | None) -> dict[str, float]:
-    """By what two claims are compared as wholes: shares of 0..1, logarithms of counts, and what is or is not."""
+    """The features of two whole claims: shares of 0..1, logarithms of counts, and 0 or 1 for conditions."""
     values, others = values_of(new.text), values_of(old.text)
     sides = [claim.statements for claim in (new, old)]
     terms = [frozenset(term for one in side for term in one.terms | one.limits) for side in sides]
@@ -96,7 +96,7 @@ def features_of(new: Claim, old: Claim, found: Sequence[ClaimConflict], cosine: 
 
 
 def features_of_conflict(found: ClaimConflict, cosine: float | None) -> dict[str, float]:
-    """By what is judged whether two statements that differ in a value do so about the same thing."""
+    """The features by which `CONFLICT` decides whether two statements with different values are about the same thing."""
     one, other = found.one, found.other
     mine, theirs = one.terms - found.values, other.terms - found.values
     left, right = _unmatched(mine, theirs)
@@ -115,14 +115,14 @@ _Stems = Sequence[Sequence[str]]
 
 
 def _shared(mine: frozenset[str], theirs: frozenset[str], stems: _Stems, others: _Stems) -> dict[str, float]:
-    """How much two sets of terms share; `modifier` if beside a word of both stands one that the other side has not, on both
-    sides: `retry e-mails`, `retry webhooks`."""
+    """Features of two sets of terms: their overlap, 0..1, and the logarithms of the counts of unshared terms. `modifier`: on both
+    sides an unshared term is next to the same shared word, as in `retry e-mails` and `retry webhooks`. `swapped`: a statement of
+    each side is the same but for its unshared terms."""
     left, right = _unmatched(mine, theirs)
     is_other = False
     for step in (1, -1):
         before = {a for side in stems for a, b in pairwise(side[::step]) if b in left}
         is_other |= any(a in before for side in others for a, b in pairwise(side[::step]) if b in right)
-    # the same statement about another thing: equal but for words that only one side has
     frames = (
         [["" if stem in alone else stem for stem in side] for side in sides]
         for sides, alone in ((stems, left), (others, right))
@@ -140,7 +140,7 @@ def _shared(mine: frozenset[str], theirs: frozenset[str], stems: _Stems, others:
 
 
 def _unmatched(mine: frozenset[str], theirs: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
-    """The terms of each of two sets that the other has not."""
+    """The terms of each of two sets that the other lacks."""
     shared = same_terms(mine, theirs)
     return mine - {a for a, _ in shared}, theirs - {b for _, b in shared}
 
@@ -153,7 +153,7 @@ def probability(model: str, features: Mapping[str, float]) -> float:
 
 
 def _least(model: str, cosine: float | None) -> float:
-    """The probability from which on a model is believed."""
+    """The probability from which on the answer of a model is yes."""
     least: float = _WEIGHTS[model]["words" if cosine is None else "meaning"]["least"]
     return least
 
@@ -162,7 +162,8 @@ _NONE: frozenset[str] = frozenset()
 
 
 class ClaimConflict(NamedTuple):
-    """In what two statements differ. `values` are the stems in which they do, of `is_name` those of names of one class."""
+    """A difference of two statements. `values` are the stems of the differing values, if `is_name` those of names of one class;
+    `keys` identify the values; `is_sign`: one statement denies the other."""
 
     reason: str
     one: Statement
@@ -174,12 +175,12 @@ class ClaimConflict(NamedTuple):
 
 
 def conflicts(new: Claim, old: Claim) -> Iterator[ClaimConflict]:
-    """In what the statements of two claims differ, but for those that both make."""
+    """The conflicts of the statements of two claims, except of statements that both make."""
     mine, theirs = ({_content(one) for one in claim.statements} for claim in (new, old))
     both = _keys(new) & _keys(old)
     for one in new.statements:
         for other in old.statements:
-            # rack 7 and rack 8, staging and production
+            # Statements about different things do not conflict: rack 7 and rack 8, staging and production.
             labels = ((one.labels, other.labels), (one.scopes, other.scopes))
             is_of_another = any(a and b and a.isdisjoint(b) for a, b in labels)
             if not is_of_another and _content(one) not in theirs and _content(other) not in mine:
@@ -192,7 +193,7 @@ def conflicts(new: Claim, old: Claim) -> Iterator[ClaimConflict]:
 
 
 def _keys(claim: Claim) -> frozenset[str]:
-    """The values that a text has, whether it chooses them or not."""
+    """The keys of all quantities and names of a claim, chosen or rejected."""
     return frozenset(
         key
         for one in claim.statements
@@ -218,18 +219,19 @@ def _quantities(one: Statement, other: Statement) -> list[ClaimConflict]:
         if a.is_approximate == b.is_approximate:
             keys = frozenset(f"{each.dimension} {each.key}" for each in (a, b))
             found.append(ClaimConflict(f"{a.text} here, {b.text} there", one, other, frozenset((a.stem, b.stem)), keys))
-    return found if len(found) == 1 else []  # where all numbers differ, they are of another case
+    # Statements that differ in several numbers describe different cases rather than contradict each other.
+    return found if len(found) == 1 else []
 
 
 def _is_equal(one: Quantity, other: Quantity) -> bool:
-    """Whether two quantities of a dimension are equal, or as near as 30 days and a month, or 1 MB and 1 MiB."""
+    """Whether two quantities of one dimension are equal, or as close as 30 days and a month, or 1 MB and 1 MiB."""
     if isinstance(one.value, str) or isinstance(other.value, str) or one.dimension not in _ROUNDED:
         return one.value == other.value
     return abs(one.value - other.value) <= _ROUNDED[one.dimension] * max(one.value, other.value)
 
 
 _ROUNDED = {"time": 0.02, "period": 0.02, "size": 0.05}
-"""By how much two values may differ that are written in other units."""
+"""The relative difference up to which two values in different units are equal, by dimension."""
 
 
 def _by_dimension(one: Statement) -> dict[str, list[Quantity]]:
@@ -282,7 +284,7 @@ def _signs(one: Statement, other: Statement) -> Iterator[ClaimConflict]:
 
 
 def _others(one: Statement, other: Statement) -> Iterator[ClaimConflict]:
-    """Another name in the same place: little but the two names is not the same."""
+    """Another name in the same position: the statements are the same except for the two names and at most one other term."""
     shared = same_terms(one.terms, other.terms)
     left, right = one.terms - {a for a, _ in shared}, other.terms - {b for _, b in shared}
     mine, theirs = left & one.names, right & other.names
@@ -295,7 +297,7 @@ _LITTLE = 2
 
 
 def same_terms(mine: frozenset[str], theirs: frozenset[str]) -> list[tuple[str, str]]:
-    """The terms that two sets share, each with that of the other set; of two sets the same pairs whichever comes first."""
+    """Pairs of the same term, or of a word and its derivation, one of each set; symmetric in the two sets."""
     if sorted(theirs) < sorted(mine):
         return [(a, b) for b, a in same_terms(theirs, mine)]
     exact = mine & theirs
@@ -310,7 +312,7 @@ def same_terms(mine: frozenset[str], theirs: frozenset[str]) -> list[tuple[str, 
 
 
 def _is_same(a: str, b: str) -> bool:
-    """Whether one is the beginning of the other, as of a word and its derivation."""
+    """Whether two stems are equal or one is a prefix of the other, as of a word and its derivation."""
     if a == b or a[:1] != b[:1]:
         return a == b
     short, long = (a, b) if len(a) < len(b) else (b, a)

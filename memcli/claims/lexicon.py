@@ -1,5 +1,5 @@
-"""The words of a sentence (as written, in lower case, by their stems), and what they do to a claim, units, and names of one
-class, which `words.json` holds."""
+"""The words of a sentence, and the lexicon in `words.json`: words that negate, limit or delimit a claim, units, and names by
+class."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DATA: Mapping[str, Any] = read_json(__package__, "words.json")
 
 
 def _split(value: str | list[str]) -> list[str]:
-    """The words of an entry, which is one string, or one a line."""
+    """The words of an entry of the lexicon: a string, or a list of strings."""
     return (value if isinstance(value, str) else " ".join(value)).split()
 
 
@@ -29,73 +29,73 @@ def _words(name: str) -> frozenset[str]:
 
 
 def _inverted(name: str) -> dict[str, str]:
-    """For each word of the lists of an entry the name of its list."""
+    """Maps each word in the lists of an entry to the name of its list."""
     return {word: key for key, value in _DATA[name].items() for word in _split(value)}
 
 
 NEGATIONS = _words("negations")
-"""Words that deny; contractions are written out before."""
+"""Negations; contractions such as `don't` are expanded before."""
 DENYING = frozenset(map(stem, _words("denying")))
-"""Stems of words that deny what they are said of."""
+"""Stems of verbs and adjectives that negate their clause, as `forbid`."""
 AFFIRMING = frozenset(map(stem, _words("affirming")))
-"""Stems of words that affirm what they are said of, and add nothing else."""
+"""Stems of words that affirm their clause and add no content."""
 SCOPES: Mapping[str, str] = _inverted("scopes")
-"""Words that say where something holds: elsewhere the opposite may."""
+"""Words for where a claim holds, as `staging`: in another scope the opposite may hold."""
 CONDITIONS = _words("conditions")
-"""Words that begin what a claim is limited to."""
+"""Words that begin a condition."""
 BREAKS = _words("breaks") | _words("reasons")
 """Words between two claims of one sentence."""
 VERBS = _words("verbs")
 """Verbs at which a subject ends."""
 HEDGES = _words("hedges")
-"""Words of sentences that claim nothing yet."""
+"""Words of suppositions, which claim nothing."""
 NEWER: tuple[str, ...] = tuple(_DATA["newer"])
-"""Phrases that say that something held before and this holds now."""
+"""Phrases of a text that replaces an earlier one."""
 REPLACED = frozenset(_DATA["replaced"])
-"""Phrases before the name of what was not chosen, or no longer is."""
+"""Phrases before a name that is rejected, or no longer chosen."""
 NUMBERS: Mapping[str, int] = {word: int(number) for word, number in _inverted("numbers").items()}
 PERIODS: Mapping[str, float] = {word: float(seconds) for word, seconds in _inverted("periods").items()}
 """Words for how often something happens, each with its period in seconds."""
 GENERIC = frozenset(STOP_WORDS) | frozenset(map(stem, _words("generic")))
-"""Stems that say nothing of what a claim is about."""
+"""Stems that do not identify the subject of a claim."""
 SAME_WORDS: Mapping[str, str] = {
     stem(word): stem(group.split()[0]) for group in _DATA["same"] for word in group.split()
 }
-"""Stems that mean the same in notes of engineers."""
+"""Synonyms in notes of engineers: each stem with the first of its group."""
 UNITS: Mapping[str, tuple[str, float]] = {
     word: (dimension, factor)
     for dimension, units in _DATA["units"].items()
     for words, factor in units.items()
     for word in words.split()
 }
-"""For each unit what it measures, and its size in the first unit of that."""
+"""Each unit with its dimension, and its factor relative to the base unit of the dimension."""
 PRODUCTS = _words("products")
-"""Names behind which a number is a version."""
+"""Names of products: a number after one is a version."""
 APPROXIMATE, BEYOND = _words("approximate"), _words("beyond")
-"""Words before a number that is not exact, and before a bound beyond which something holds."""
+"""Words before an approximate number, and before a bound (`over 5 MB`)."""
 
 PHRASES: Mapping[tuple[str, ...], tuple[str, ...]] = {
     tuple(phrase.split()): tuple(written.split()) for written, group in _DATA["phrases"].items() for phrase in group
 }
-"""The words that a sequence of words in lower case stands for."""
+"""Maps a sequence of words in lower case to the words that replace it."""
 LONGEST_PHRASE = max(map(len, PHRASES))
 FIRST_WORDS = frozenset(phrase[0] for phrase in PHRASES)
 
 REGION = "region"
 REGIONS = regex(r"(?:[a-z]{2}|[a-z]{4,12})(?:-gov)?-(?:north|south|east|west|central){1,2}-?\d{1,2}[a-z]?")
-"""The names of regions of clouds: there are too many to list."""
+"""Names of cloud regions: a pattern, as there are too many to list."""
 NAMES: Mapping[str, tuple[str, str]] = {
     name: (kind, group.split("=")[0])
     for kind, names in reversed(_DATA["classes"].items())  # the first class that has a name counts
     for group in reversed(_split(names))
     for name in group.split("=")
 }
-"""For each name in lower case, words joined by a hyphen: its class, and the one name for all its spellings. Two names of one
-class in the same place exclude each other."""
+"""Maps each name, in lower case with hyphens between its words, to its class and to one of its spellings. Two names of one
+class in the same position exclude each other."""
 CASED = _words("cased")
-"""Names that are also plain words: they count where they begin with a capital inside a sentence, or stand as code."""
+"""Names that are also plain words: they count as names only with a capital inside a sentence, or in backticks."""
 PLAIN = _words("plain")
-"""Of these the ones that are hardly ever written with a capital when they are meant."""
+"""Names of `CASED` that are hardly ever capitalized when they are meant: they never count."""
 FIRST_PARTS = frozenset(name.split("-")[0] for name in NAMES if "-" in name)
 LONGEST = max(name.count("-") for name in NAMES) + 1
 
@@ -113,7 +113,7 @@ _MOST_CHARACTERS = 60
 
 
 class Word(NamedTuple):
-    """One token: as written, in lower case, its stem (empty for marks), and whether it is a name by its form."""
+    """A token: as written, in lower case, its stem (empty for punctuation and numbers), and whether it looks like a name."""
 
     text: str
     low: str
@@ -122,13 +122,13 @@ class Word(NamedTuple):
 
 
 def read(sentence: str) -> list[Word]:
-    """The words of a sentence, contractions written out; names and phrases of several words as one."""
+    """The words of a sentence: contractions are expanded, names of several words joined, phrases replaced as in `PHRASES`."""
     words: list[Word] = []
     for token in tokens(sentence):
         written = [token]
         if token[-2:] in ("'t", "'T") and (verb := negated(token.lower())):
             written = [verb, "not"]
-        elif ":" in token and token[0].isalpha():  # debian:12
+        elif ":" in token and token[0].isalpha():  # `debian:12` is a product and its version
             written = token.split(":", 1)
         for part in written:
             words.append(_word(part, is_first=not words or words[-1].text in ".:!?;"))
@@ -142,13 +142,13 @@ def read(sentence: str) -> list[Word]:
 
 
 def tokens(sentence: str) -> list[str]:
-    """A sentence as its words, numbers and marks, as they are written."""
+    """The words, numbers and punctuation of a sentence, as written."""
     return _TOKEN.findall(sentence if sentence.isascii() else sentence.translate(_APOSTROPHES))
 
 
 @lru_cache(maxsize=50_000)
 def choice_of(word: Word) -> tuple[str, str] | None:
-    """The class of names that a word is one of, and the name."""
+    """The class of a word that is a known name, and the spelling that stands for it; None otherwise."""
     known = NAMES.get(word.low)
     if known is None:
         return (REGION, word.low) if REGIONS.fullmatch(word.low) else None
@@ -165,12 +165,6 @@ def is_content(word: Word) -> bool:
 
 
 @lru_cache(maxsize=50_000)
-def _stem(low: str) -> str:
-    known = stem(low)
-    return SAME_WORDS.get(known, known)
-
-
-@lru_cache(maxsize=50_000)
 def _word(token: str, *, is_first: bool) -> Word:
     if token[0] == "`":
         inner = token.strip("`").strip().lower()
@@ -180,11 +174,12 @@ def _word(token: str, *, is_first: bool) -> Word:
         return Word(token, low, "", is_name=False)
     low = low.removesuffix("'s")[:_MOST_CHARACTERS]
     is_name = (token[0].isupper() and not is_first) or any(c.isupper() or c.isdigit() or c in "_./" for c in token[1:])
-    return Word(token, low, _stem(low), is_name)
+    found = stem(low)
+    return Word(token, low, SAME_WORDS.get(found, found), is_name)
 
 
 def _longest(words: Sequence[Word], at: int) -> tuple[int, Sequence[Word]]:
-    """How many words from `at` on count as others, and which these are."""
+    """The number of words at `at` that form a known name or phrase, at least 1, and the words that replace them."""
     low = words[at].low
     if low in FIRST_PARTS:
         for length in range(min(LONGEST, len(words) - at), 1, -1):
@@ -200,8 +195,8 @@ def _longest(words: Sequence[Word], at: int) -> tuple[int, Sequence[Word]]:
 
 
 def change_places(one: str, other: str) -> bool:
-    """Whether nearly the same words stand in another order, as in "A before B" and "B before A"; a clause that moved as a
-    whole, as from the end to the beginning, changes nothing."""
+    """Whether nearly the same words are in another order, as in "A before B" and "B before A"; a clause that moved as a whole,
+    as from the end to the beginning, does not count."""
     sides = [[word.low for word in read(text) if word.stem and word.low not in _ARTICLES] for text in (one, other)]
     shared = Counter(sides[0]) & Counter(sides[1])
     if shared.total() < _NEARLY_ALL * max(map(len, sides)):

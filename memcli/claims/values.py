@@ -1,7 +1,5 @@
-"""The values in a text: numbers with their units, identifiers, paths and names. Texts say the same only where these agree.
-
-Quantities in a sentence: numbers with their units, brought to one unit, and what they count.
-"""
+"""The values in a text: numbers with their units, identifiers, paths and names. Two texts can only be duplicates if these agree.
+Quantities are converted to the base unit of their dimension, so that `60 s` equals `1 minute`."""
 
 from __future__ import annotations
 
@@ -29,9 +27,9 @@ from memcli.regex import regex
 from memcli.text.words import DAY_NUMBERS, MONTH_NUMBERS, STOP_WORDS
 
 PERIOD = "period"
-"""The dimension of how often something happens."""
+"""The dimension of frequencies, as the seconds between two events."""
 MEASURED = frozenset([*(dimension for dimension, _ in UNITS.values()), PERIOD, "clock", "date"])
-"""The dimensions whose values are equal however they are written: `60 s`, `1 minute`."""
+"""The dimensions whose values are compared as numbers, not as written."""
 _GLUED = regex(r"(?<![\w.,])(\d{1,15}(?:[.,]\d{1,9})?)([a-zµ%°]{1,12}(?:/s)?)", re.IGNORECASE)
 _HALF_DAY = regex(r"(?<![\w.:])(1[0-2]|0?[1-9])(?::([0-5]\d))? ?([ap])(?:m\b|\.m\.)", re.IGNORECASE)
 _DIGIT = regex(r"\d")
@@ -40,7 +38,7 @@ _VERSION = regex(r"v?\d+(?:\.\d+)+|v\d+", re.IGNORECASE)
 _CLOCK = regex(r"\d{1,2}:\d\d(?::\d\d)?")
 _CODE = regex(r"([a-z]{1,12})-?(\d{1,6}(?:\.\d+)?)|([a-z]{2,12})-?(\d[\w.-]{0,40})")
 CODE = "code "
-"""What the dimension of a code begins with; its letters follow."""
+"""Prefix of the dimension of a code, followed by its letters."""
 _LINKS = frozenset("in on at of for to from with and or is are was per by as".split())
 _VERSION_WORDS = frozenset("version versions minimum".split())
 _CURRENCIES = frozenset("$€")
@@ -60,11 +58,11 @@ _PARTS = [
 
 
 class Quantity(NamedTuple):
-    """A number: of what dimension, how much of it, and how it was written.
+    """A number with its dimension, its value in the base unit, and its text.
 
-    The value of a code such as `gpt-4o-mini` is the text behind its first letters. `at` is the place of its first word,
-    `beside` the stems around it, `nouns` what a plain number counts. `is_beyond`: what is said
-    holds of more, or of less. `stem` is that of a code or a version that is read as a word, too.
+    The value of a code such as `gpt-4o-mini` is the text after its first letters. `at` is the position of its first word,
+    `beside` are the stems around it, `nouns` the stems that a plain number counts. `is_beyond`: the number is a bound, as in
+    `over 5 MB`. `stem` is the stem of its first word, for a code or a version also a term of the statement.
     """
 
     dimension: str
@@ -79,12 +77,12 @@ class Quantity(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The value as text, the same however it is written."""
+        """The value as text, the same for all ways to write it."""
         return self.value if isinstance(self.value, str) else f"{self.value:.9g}"
 
 
 _Read = tuple[str, float | str, int, str]
-"""What is read from a place on: the dimension, the value, how many words, and those that belong to it as text."""
+"""A quantity read at a position: its dimension, its value, the number of its words, and its text."""
 
 
 def quantities(words: Sequence[Word]) -> list[Quantity]:
@@ -139,14 +137,14 @@ def _date(words: Sequence[Word], at: int) -> _Read | None:
 
 
 def _code(words: Sequence[Word], at: int) -> _Read | None:
-    """`ES2020`, `gpt-4o-mini`: a name that begins with letters and goes on with a number."""
+    """`ES2020`, `gpt-4o-mini`: a name of letters followed by a number."""
     word = words[at]
     match = _CODE.fullmatch(word.low) if word.is_name and not choice_of(word) else None
     return (f"{CODE}{match[1] or match[3]}", match[2] or match[4], 1, word.text) if match else None
 
 
 def _period(words: Sequence[Word], at: int) -> _Read | None:
-    """`nightly`, `every 5 minutes`, `twice a day`, `each Monday`: how often, in seconds between two times."""
+    """`nightly`, `every 5 minutes`, `twice a day`, `each Monday`: the seconds between two events."""
     lows = [word.low for word in words[at : at + 4]]
     length, period = 1, PERIODS.get(lows[0], 0.0)
     if lows[0] in ("every", "each") and len(lows) > 1:
@@ -170,7 +168,7 @@ def _number_of(low: str) -> int:
 
 
 def _seconds(low: str) -> float:
-    """How long a unit of time is; a weekday comes once a week."""
+    """The seconds between two events that happen once in this unit: a weekday comes once a week; 0 if it is no unit of time."""
     dimension, factor = UNITS.get(low, ("", 0.0))
     return (
         factor
@@ -199,7 +197,7 @@ def _half(words: Sequence[Word], at: int) -> _Read | None:
 
 
 def _quantity_number(words: Sequence[Word], at: int) -> _Read | None:
-    """A number with its unit, or else a plain one."""
+    """A number with its unit, or a plain number."""
     word = words[at]
     is_word = word.low in NUMBERS
     if not is_word and not _NUMBER.fullmatch(word.text):
@@ -227,7 +225,7 @@ def _quantity_number(words: Sequence[Word], at: int) -> _Read | None:
 
 
 def _version(words: Sequence[Word], at: int) -> _Read | None:
-    """A number that is the version of what is named before it."""
+    """A version: by its form, or a number after a product."""
     word, before = words[at], words[at - 1] if at else None
     follows_product = before is not None and before.low in PRODUCTS
     if not _VERSION.fullmatch(word.low) and not (word.text.isdecimal() and follows_product):
@@ -248,12 +246,13 @@ def _version(words: Sequence[Word], at: int) -> _Read | None:
         for near in reversed(words[max(0, at - 4) : at])
         if near.stem and near.low not in _VERSION_WORDS and (is_content(near) or near.low in PRODUCTS)
     )
-    value = sum(int(n) / 1e4**place for place, n in enumerate(numbers))  # as one number, for comparison
+    # One number orders versions: 1.2.3 is 1.00020003.
+    value = sum(int(n) / 1e4**place for place, n in enumerate(numbers))
     return (f"version of {next(named, '')}", value, 1, word.text)
 
 
 def glued(text: str) -> str:
-    """The text with a space between a number and the unit that is written right behind it, and times such as 2 pm as 14:00."""
+    """The text with a space between each number and its unit (`5MB` becomes `5 MB`), and `2 pm` as `14:00`."""
     return _GLUED.sub(_quantities_apart, _HALF_DAY.sub(_of_day, text)) if _DIGIT.search(text) else text
 
 
@@ -287,8 +286,8 @@ _IDENTIFIED = "identifier"
 
 
 class ClaimValue(NamedTuple):
-    """A value of a text: its `kind` (a dimension, a class of names, `identifier` or `name`), a `key` that is the same
-    however it is written, and the text. Another text that has all `words` has the value too."""
+    """A value of a text: its `kind` (a dimension, a class of names, `identifier` or `name`), a `key` that is the same for all
+    ways to write it, and its text. Another text that has all of `words`, if any, has the value too."""
 
     kind: str
     key: str
@@ -297,7 +296,7 @@ class ClaimValue(NamedTuple):
 
 
 class Values(NamedTuple):
-    """The values of a text, those of a kind in the order in which they are named, and all of its words."""
+    """The values of a text, those of each kind in the order of the text, and all its words, in lower case and as stems."""
 
     found: tuple[ClaimValue, ...]
     words: frozenset[str]
@@ -325,16 +324,17 @@ def values_of(text: str) -> Values:
 
 
 def missing(text: Values, other: Values) -> str:
-    """The first value of `other` that a text does not have, as it is written; empty where it has all."""
+    """The first value of `other` that `text` lacks, as it is written there; empty if there is none."""
     return next((value.text for value in _only_in(other, text)), "")
 
 
 def differ(one: Values, other: Values) -> bool:
-    """Whether each has a value that the other has not, or the same ones in other places: `A takes 5 s, B 9 s`."""
+    """Whether each has a value that the other lacks, or both have the same values in another order: `A takes 5 s, B 9 s`."""
     if _only_in(one, other) and _only_in(other, one):
         return True
     mine, theirs = _keys(one), _keys(other)
-    if one.words != other.words:  # only numbers keep their order in other words
+    # A paraphrase may name things in another order, but numbers stay with what they measure.
+    if one.words != other.words:
         both = {key for key in mine.keys() & theirs.keys() if key[0] in _NUMERIC}
         mine, theirs = ({key: None for key in keys if key in both} for keys in (mine, theirs))
     return sorted(mine, key=itemgetter(0)) != sorted(theirs, key=itemgetter(0))
@@ -346,7 +346,7 @@ def share_value(one: Values, other: Values) -> bool:
 
 
 def _only_in(one: Values, other: Values) -> list[ClaimValue]:
-    """The values that one text has and the other has not."""
+    """The values of `one` that `other` lacks."""
     keys = _keys(other)
     return [v for v in one.found if (v.kind, v.key) not in keys and not (v.words and v.words <= other.words)]
 
@@ -356,7 +356,7 @@ def _keys(values: Values) -> dict[tuple[str, str], None]:
 
 
 def _is_identifier(bare: str) -> bool:
-    """Whether it is written as no word, number or known name is."""
+    """Whether a chunk of text is neither a word nor a number nor a known name, as a path or an address."""
     if len(bare) > _LONGEST_WORD:
         return True
     if not _IDENTIFIER.fullmatch(bare) or bare.lower() in NAMES or bare.lower() in UNITS:
@@ -366,7 +366,7 @@ def _is_identifier(bare: str) -> bool:
 
 
 def _counted(words: Sequence[Word], found: Sequence[Quantity]) -> Iterator[ClaimValue]:
-    """The numbers, those with a unit by what they measure."""
+    """The numbers of a text as values: those with a unit by their dimension."""
     places = {one.at for one in found}
     for one in found:
         if one.dimension in MEASURED:
@@ -387,7 +387,7 @@ def _number(word: Word, text: str) -> ClaimValue:
 
 
 def _named(words: Sequence[Word], counted: Sequence[Quantity]) -> Iterator[ClaimValue]:
-    """The names: those of a class that is known, and those by their form."""
+    """The names of a text as values: known ones with their class, others by their form."""
     numbers = {
         one.at + n for one in counted for n in range(len(one.text.split()) if one.dimension in MEASURED else 1)
     }  # fmt: skip
@@ -401,7 +401,7 @@ def _named(words: Sequence[Word], counted: Sequence[Quantity]) -> Iterator[Claim
             parts = {part.stem for part in read(word.low.replace("-", " "))}
             yield ClaimValue(_IDENTIFIED, word.low, word.text, frozenset(parts))
         elif is_content(word):
-            # a capital that begins a sentence is more likely that of a name behind a colon, or before a verb
+            # The capital of a sentence's first word shows a name only after a colon, or before a verb.
             is_labelled = at > 0 and words[at - 1].text == ":"
             is_bare = at + 1 < len(words) and words[at + 1].low in VERBS
             if word.is_name or (word.text[0].isupper() and (is_labelled or is_bare)):
