@@ -1,4 +1,5 @@
-"""Text to the fields that describe it: kind, path, tags and summaries. To add a summarizer: one file here and one line in SUMMARIZERS."""
+"""Derives the fields that describe a text: kind, path, tags and summaries. To add a summarizer, add a module here and a line in
+`SUMMARIZERS`."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Callable, Mapping
 from memcli.settings import DEFAULT_SUMMARIZER
 
 Describe = Callable[[Mapping[str, object]], dict[str, object]]
-"""The fields to add to those of a caller: path, kind, tags, the summaries, relevance, chunks. May raise ProviderError."""
+"""Returns the fields that a caller left out: path, kind, tags, summaries, relevance, chunks. May raise ProviderError."""
 
 
 def _extractive(fields: Mapping[str, object]) -> dict[str, object]:
@@ -23,5 +24,5 @@ def _plain(fields: Mapping[str, object]) -> dict[str, object]:
 
 
 LLM = "llm"
-"""The layer that asks a language model; fields that it does not fill come from the local one."""
+"""The layer that queries a language model; the local layer fills the fields that it leaves out."""
 SUMMARIZERS: Mapping[str, Describe] = {LLM: _extractive, DEFAULT_SUMMARIZER: _extractive, "off": _plain}

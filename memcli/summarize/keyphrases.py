@@ -1,4 +1,4 @@
-"""The words and short phrases that a text is about."""
+"""Keyphrases: the words and short phrases that a text is about, as tags."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from memcli.text.words import terms
 
 MAX_TAGS = 5
 STRIDE = 1000
-"""Positions count words within a sentence and go up by this from one sentence to the next."""
+"""A position is this times the number of the sentence, plus the number of the phrase in it."""
 
 _SENTENCES = 80
 _WORST = 0.6
-"""A phrase that scores less is no tag."""
+"""The least score of a tag."""
 _GOOD = 1.2
-"""A phrase that scores as much is a tag, however good the best one is."""
+"""A phrase of this score is a tag even if the best one scores much more."""
 _VAGUE_WORST = 0.3
 _SHARE_OF_BEST = 0.3
 _TITLE, _HEADING, _FIRST = 1.8, 0.7, 1.4
 _HINT_BONUS, _HINT_SCORE, _NAME_SCORE = 1.0, 1.4, 1.7
 _AFTER_TEXT = _SENTENCES * STRIDE
 FROM_HINT = 2 * _AFTER_TEXT
-"""The positions from here on are those of phrases that only the path says."""
+"""From here on, positions are of phrases that occur only in the path."""
 _MAX_PHRASE = 40
 _STOPS = frozenset(":.!?;")
 _ASIDE = regex(r"\([^()]*\)")
@@ -63,15 +63,15 @@ _WEIGHTS = {
 }
 
 Word = tuple[int, str]
-"""What a word is to a phrase, and the word."""
+"""The class of a word, and its form in a phrase."""
 
 
 Phrase = tuple[str, int]
-"""A tag, and where the phrase first stands in the text, for callers that need phrases in the order of the text."""
+"""A tag, and the first position of its phrase in the text, for callers that need phrases in the order of the text."""
 
 
 class _Scores:
-    """Adds up what speaks for each candidate."""
+    """The scores and first positions of the candidates, and the counts of words within phrases."""
 
     def __init__(self) -> None:
         self.scores: dict[str, float] = {}
@@ -89,9 +89,9 @@ class _Scores:
 def extract(
     sentences: Sequence[Sentence], hints: Iterable[str] = (), names: Iterable[str] = (), limit: int = MAX_TAGS
 ) -> list[Phrase]:
-    """The best phrases, best first: lowercase slugs, no two alike.
+    """At most `limit` phrases, best first: lowercase slugs of which none has all terms of another.
 
-    `hints` are paths that the text belongs to; `names` identifiers that it defines.
+    `hints` are paths that the text belongs to; `names` are identifiers that it defines.
     """
     scores = _Scores()
     for number, (text, role) in enumerate(sentences[:_SENTENCES]):
@@ -104,7 +104,7 @@ def extract(
             scores.add(word, 0.5 * count, 0)
     for number, name in enumerate(names):
         scores.add(slug(name), max(_NAME_SCORE - 0.1 * number, 0.7), number - _AFTER_TEXT)
-    # what the path names counts more, and the rest of it is added
+    # Phrases that occur in the path too get a bonus; its other words become candidates.
     hinted = [word for hint in hints for word in path_words(hint)]
     wanted = {term for word in hinted for term in terms(word)}
     for phrase in scores.scores:
@@ -129,7 +129,7 @@ def _phrases(text: str, is_heading: bool) -> Iterator[list[Word]]:
             sort = BREAK
         if sort < COMMON:
             if run:
-                # `the query scans the table`, `CI publishes to PyPI`: the last word is a verb
+                # In `the query scans the table` and `CI publishes to PyPI` the last word of the run is a verb.
                 following = token
                 takes_object = following.lower() in DETERMINERS or is_adverb(following.lower())
                 takes_object |= run[-1][0] == ACTION and following == "to"
@@ -138,7 +138,7 @@ def _phrases(text: str, is_heading: bool) -> Iterator[list[Word]]:
                 yield from _groups(run)
                 run = []
         elif not run and sort <= ACTION and before == VERB_CUE:
-            # A verb, as in `we must rotate API keys`; but what `To deploy:` begins with is the topic.
+            # `rotate` in `we must rotate API keys` is a weak tag, but `deploy` in `To deploy:` is the topic.
             if sort != VAGUE_WORD:
                 yield [(ACTION if place == 1 else VERB, word)]
         elif not run and sort == ACTION and before != NOUN_CUE:
@@ -152,8 +152,8 @@ def _phrases(text: str, is_heading: bool) -> Iterator[list[Word]]:
 
 
 def _capital(sort: int, token: str, is_expected: bool, is_after_name: bool) -> int:
-    """The class of a capitalised word: `Actions` after `GitHub` is a name; at the start of a sentence a capital means
-    nothing."""
+    """The class of a capitalised word: `Actions` after `GitHub` is a name; a capital that is expected, as at the start of a
+    sentence, shows no name."""
     if sort == PRODUCT:
         return BREAK if is_expected else PROPER
     if is_expected:
@@ -162,7 +162,7 @@ def _capital(sort: int, token: str, is_expected: bool, is_after_name: bool) -> i
 
 
 def _groups(run: Sequence[Word]) -> Iterator[list[Word]]:
-    """A run in phrases: names apart from common words, verbs in -s left out, long ones in pairs from the end."""
+    """The phrases of a run of words: split between names and common words, and at verbs in -s; long ones into pairs."""
     group: list[Word] = []
     last = len(run) - 1
     for place, item in enumerate(run):
@@ -180,7 +180,7 @@ def _groups(run: Sequence[Word]) -> Iterator[list[Word]]:
             group = []
             continue
         pair = {group[-1][0], sort} if group else set()
-        # a name in code stands alone, and a proper name beside its like
+        # An identifier is a phrase of its own; a proper name joins only proper names and acronyms.
         if NAME in pair or (PROPER in pair and not pair <= {PROPER, ACRONYM}):
             yield from _pairs(group)
             group = []
@@ -223,7 +223,7 @@ def _best(scores: _Scores, limit: int) -> list[Phrase]:
     chosen: list[Phrase] = []
     keys: list[frozenset[str]] = []
     best = -ranked[0][0] if ranked else 0.0
-    # With nothing better, vague words are better than none.
+    # Vague words are tags only if no phrase is good enough.
     floor = max(_WORST, min(best * _SHARE_OF_BEST, _GOOD)) if best >= _WORST else _VAGUE_WORST
     for score, position, phrase in ranked:
         if len(chosen) == limit or -score < floor:
@@ -237,5 +237,5 @@ def _best(scores: _Scores, limit: int) -> list[Phrase]:
 
 @lru_cache(maxsize=20_000)
 def _key(phrase: str) -> frozenset[str]:
-    """Equal for phrases that differ in number or order only."""
+    """The terms of a phrase: the same for phrases that differ only in number or order."""
     return frozenset(terms(phrase))

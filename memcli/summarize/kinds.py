@@ -1,9 +1,5 @@
-"""What kind of memory a text is, by the look of its lines, the name of its file and its words, and how much it matters.
-
-What is said of a text: sentences of prose, definitions of code, changes of a diff.
-
-What is to be described: the caller's fields, read once.
-"""
+"""The text to describe (`Subject`), its kind, by its lines, its file name and its words, its relevance, and its account: the
+summaries of prose, code, settings or a diff."""
 
 from __future__ import annotations
 
@@ -19,10 +15,10 @@ from memcli.summarize.summaries import LONG, MICRO, SHORT, Summaries, clip, with
 from memcli.text.passages import HEADING, ITEM, STEP
 
 HEAD_CHARACTERS = 65_536
-"""Summaries, tags and kind come from the head of a text: what matters is said there, and time stays bounded."""
+"""Summaries, tags and kind are derived from the head of a text, which bounds the time."""
 
 DESCRIBED = ("kind", "path", "tags", "summary_micro", "summary_short", "summary_long", "relevance")
-"""The fields that every memory has and a summarizer can fill; `chunks` come on top when the text is long."""
+"""The fields that every memory has and a summarizer fills; a long text also gets `chunks`."""
 
 _MAX_DEPTH = 12
 _CONTROLS = dict.fromkeys((*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)), " ")
@@ -32,23 +28,23 @@ _MAX_SOURCE = 400
 
 
 class Subject(NamedTuple):
-    """The text and what is known of where it comes from; empty strings for what is not known."""
+    """A text to describe, and its origin; what is unknown is an empty string."""
 
     text: str
     """The head of the text, without control characters."""
     raw: str
     """All of the text, as given."""
     source: str
-    """The file it comes from, relative."""
+    """The relative path of its file."""
     hint: str
-    """The path that the caller asked for or hinted at."""
+    """The path, or the beginning of one, that the caller requested."""
     project: str
     is_rendered: bool
-    """Whether the text was made of `content`, one line for each value."""
+    """Whether the text was rendered from `content`, one line for each value."""
 
     @classmethod
     def of(cls, fields: Mapping[str, object]) -> Subject:
-        """What is to be described. Without a text it is the content as `key: value` lines, or the longest summary."""
+        """The subject of a caller's fields. Without `raw`, its text is `content` as `key: value` lines, or the longest summary."""
         raw = _string(fields, "raw")
         text = raw
         if not raw.strip() and fields.get("content") is not None:
@@ -109,7 +105,8 @@ def _scalar(value: object) -> str:
 
 
 def _file_name(source: str) -> str:
-    """`source` when it names a file, or empty. An absolute name is cut to its last part: it is this machine's own."""
+    """`source` if it names a file, otherwise empty. Of an absolute path only the name remains, as its folders are private to
+    this machine."""
     if len(source) > _MAX_SOURCE or "://" in source:
         return ""
     name = source.replace("\\", "/")
@@ -120,7 +117,7 @@ def _file_name(source: str) -> str:
 
 
 def missing(fields: Mapping[str, object]) -> list[str]:
-    """The fields to describe that the caller left out. An empty list of tags was given; an empty text was not."""
+    """The fields of `DESCRIBED` that the caller left out. An empty list of tags counts as given, an empty text does not."""
     return [name for name in DESCRIBED if fields.get(name) in (None, "")]
 
 
@@ -130,13 +127,13 @@ if TYPE_CHECKING:
 
 
 _SAMPLE = 120
-"""Lines looked at."""
+"""Only the first lines are read."""
 _SAMPLE_CHARACTERS = 12_000
 _GUIDE_CHARACTERS = 600
 _MAX_LINE = 400
 _FENCE = ("```", "~~~")
 
-# Patterns that only a text of many lines needs are left to be compiled when there is one.
+# Strings, compiled when first used: a note of one line needs none of them.
 _DIFF_START = r"\s*(?:diff --git |Index: \S|--- [^\n]+\n\+\+\+ |@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@)"
 _LOG_LINE = regex(
     r"\s*(?:[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d"  # 2026-01-31 09:30
@@ -169,7 +166,7 @@ _CODE_FORMS = (
     r"(?:try|else|finally|do)\s*[:{]?\s*\Z",
     r"(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\s+\w+",
     r"[\w.$]{1,60}\(.*\)[;,]?\s*\Z",
-    # Punctuation that no prose ends with.
+    # Punctuation at which prose does not end.
     r"[\w.]+\(\s*\Z",
     r"[})\]]+[;,)]*\s*\Z",
     r".*[;{]\s*\Z",
@@ -181,7 +178,7 @@ _COMMENT_LINE = r"\s*(?://|#(?!#)|/\*|\*/|\*\s|--\s|\"\"\"|''')"
 
 
 def kind_of_look(text: str) -> str:
-    """`diff`, `log`, `config`, `code` or `guide` when the lines of `text` look so, else empty."""
+    """The kind by the form of the lines of `text`: `diff`, `log`, `config`, `code`, `guide`, or empty."""
     if "\n" not in text:
         line = _bounded(text)
         return "log" if _LOG_LINE.match(line) else "config" if _ASSIGNMENT.match(line) else ""
@@ -209,7 +206,7 @@ def kind_of_look(text: str) -> str:
 
 
 def is_diff(text: str) -> bool:
-    """Whether `text` is a patch: by its header, by a hunk in it, or by many lines with + and -."""
+    """Whether `text` is a patch: it has a header or a hunk, or half of its lines begin with + or -."""
     head = text[:_SAMPLE_CHARACTERS]
     if "\ndiff --git " in head or ("\n@@ -" in head and " @@" in head) or re.match(_DIFF_START, text):
         return True
@@ -222,8 +219,8 @@ def is_diff(text: str) -> bool:
 
 
 def _bounded(line: str) -> str:
-    """`line` with one blank for its indentation, and its middle left out when it is long: the patterns above may take
-    the square of a line's length."""
+    """`line` with one blank for its indentation, and without the middle of a long line: the patterns above may take time
+    quadratic in its length."""
     bare = line.strip()
     if len(bare) > _MAX_LINE:
         bare = f"{bare[: _MAX_LINE // 2]}{bare[-_MAX_LINE // 2 :]}"
@@ -235,7 +232,7 @@ def _share(pattern: re.Pattern[str], lines: Sequence[str]) -> float:
 
 
 def _is_settings(lines: Sequence[str]) -> bool:
-    """Most lines are settings, and more than a list or one `Note: word` line."""
+    """Whether 80 % of the lines without comments are settings, at least two of them no list items, unlike `Note: word`."""
     is_comment, is_setting = re.compile(_COMMENT_LINE).match, re.compile(_SETTING).match
     relevant = [line for line in lines if not is_comment(line)]
     hits = [line for line in relevant if is_setting(line)]
@@ -244,7 +241,7 @@ def _is_settings(lines: Sequence[str]) -> bool:
 
 
 def _is_code(lines: Sequence[str]) -> bool:
-    """At least half of the lines that are no comments are code, and at least two."""
+    """Whether at least two lines, and half of those without comments, are code."""
     if any(line.startswith("## ") for line in lines):
         return False
     is_comment, is_code = re.compile(_COMMENT_LINE).match, re.compile(_CODE).match
@@ -259,7 +256,7 @@ FOLDERS: Mapping[str, str] = {
     "negative": "never", "entity": "entities", "constraint": "constraints", "goal": "goals", "episode": "episodes",
     "inferred": "inferred", "custom": "custom",
 }  # fmt: skip
-"""Where memories of a kind are put."""
+"""The folder of the memories of each kind."""
 
 _BY_FOLDER: Mapping[str, str] = {
     **{folder: kind for kind, folder in FOLDERS.items() if kind not in ("config", "log", "code", "custom", "inferred")},
@@ -298,22 +295,22 @@ def kind_of_name(name: str) -> str:
         return by_stem
     by_folder = next((_BY_FOLDER[f] for f in reversed(folders) if f in _BY_FOLDER), "")
     by_suffix = _BY_SUFFIX.get(suffix, "") if stem or leaf.startswith(".") else ""
-    # A folder named `guides` or `decisions` may hold modules of a program: only documents are what it says.
+    # A folder named `guides` or `decisions` may hold modules of a program: it decides the kind of documents only.
     return by_suffix if by_suffix in ("code", "diff", "config") else by_folder or by_suffix
 
 
 def is_document(name: str) -> bool:
-    """Whether a file name is that of a text to read, not of code or settings."""
+    """Whether a file name is that of a document, not of code or settings."""
     return _BY_SUFFIX.get(name.lower().rpartition(".")[2]) == "guide"
 
 
 DEFAULT_KIND = "fact"
 _SENTENCES = 6
-"""Sentences looked at: what a memory is, it says at once."""
+"""Only the first sentences of a text are searched for a cue."""
 _LONG = 1000
-"""Of a text longer than this, only the beginning says what it is."""
+"""In a text of more characters, only the first two sentences are searched for a cue."""
 _NOTE_CHARACTERS = 600
-"""A text up to this length may be a note about a file rather than the file."""
+"""A text of at most so many characters may be a note about a file rather than its content."""
 
 _HIGH = regex(r"\W{0,6}(?:IMPORTANT|CRITICAL|WARNING|MUST[ -]READ|DANGER|Important|Critical|Warning)\W{0,4}?[:!]")
 _LOW = regex(r"\W{0,6}(?:minor|nit|nitpick|trivial|fyi)\W{0,4}?:", re.IGNORECASE)
@@ -322,7 +319,7 @@ _MEETING = regex(r"\W*(?:\w+ )?(?:meeting|stand-?up|retro|retrospective|sync|1:1
 
 
 def kind_of(subject: Subject, sentences: Sequence[Sentence]) -> str:
-    """The kind of memory: by the look of the text, the file it comes from and the words it uses, in this order."""
+    """The kind of a text: by the form of its lines, its file, and its words, in this order."""
     look = kind_of_look(subject.text)
     if look == "diff":
         return look
@@ -339,7 +336,7 @@ def kind_of(subject: Subject, sentences: Sequence[Sentence]) -> str:
 
 
 def relevance_of(text: str, kind: str) -> str:
-    """`high` or `low` when the text begins by saying so, else `medium`."""
+    """`high` or `low` if the text begins with a word such as `IMPORTANT:` or `nit:`, otherwise `medium`."""
     if kind not in ("log", "diff", "code") and _HIGH.match(text):
         return "high"
     return "low" if _LOW.match(text) else "medium"
@@ -360,7 +357,7 @@ def _kind_of_words(sentences: Sequence[Sentence]) -> str:
 
 
 def _kind_of_document(sentences: Sequence[Sentence]) -> str:
-    """A document is a guide, unless its headings say what else it is."""
+    """The kind of a document: `guide`, unless its headings name another kind."""
     headings = [text.lower() for text, role in sentences if role == HEADING]
     title = next((text.lower() for text, role in sentences[:3] if role == HEADING), "")
     if _CHANGELOG.match(title):
@@ -382,17 +379,19 @@ _CAMEL = regex(r"(?<=[a-z0-9])(?=[A-Z][a-z])")
 
 
 class Account(NamedTuple):
+    """The summaries of a text, and what its tags and path are derived from."""
+
     summaries: Summaries
     title: str
     topics: Sequence[Sentence]
-    """The sentences to take keyphrases from."""
+    """The sentences from which keyphrases are extracted."""
     names: Sequence[str] = ()
-    """Identifiers that the text is about."""
+    """Identifiers that the text defines or changes, as words."""
     files: Sequence[str] = ()
 
 
 def of(subject: Subject, kind: str, sentences: Callable[[], Sequence[Sentence]]) -> Account:
-    """The account of a text of this kind; `sentences` gives its sentences, where they are needed."""
+    """The account of a text of this kind; `sentences` is called only if its sentences are needed."""
     if kind == "diff":
         from memcli.summarize import patches
 
@@ -402,9 +401,9 @@ def of(subject: Subject, kind: str, sentences: Callable[[], Sequence[Sentence]])
     if kind == "code":
         from memcli.summarize import patches
 
-        names, says = patches.read_code(subject.text)
-        if names or (says and "\n" in subject.text):
-            return _of_code(names, says, subject.source)
+        names, comment = patches.read_code(subject.text)
+        if names or (comment and "\n" in subject.text):
+            return _of_code(names, comment, subject.source)
     if kind == "config":
         account = _of_settings(subject)
         if account:
@@ -415,13 +414,13 @@ def of(subject: Subject, kind: str, sentences: Callable[[], Sequence[Sentence]])
         return Account(summaries.same(summaries.collapse(subject.text)), title, found)
     topics = found
     if subject.is_rendered:
-        # The names of fields are not what the text is about.
+        # The keys of `content` are names of fields, not topics.
         topics = [sentence._replace(text=sentence.text.partition(": ")[2] or sentence.text) for sentence in found]
     return Account(summaries.summarize(found, kind), title, topics)
 
 
 def _of_settings(subject: Subject) -> Account | None:
-    """The account of a file of settings; None when most of the lines are none."""
+    """The account of a settings file; None if most of its lines are no settings."""
     lines = [" ".join(line.split()) for line in subject.text.split("\n", _MAX_SETTINGS)[:_MAX_SETTINGS]]
     relevant = [line for line in lines if line and line[0] not in "#;/{}"]
     names = [match[1] or match[2] for line in relevant if (match := _KEY.match(line))]
@@ -445,23 +444,23 @@ def _of_settings(subject: Subject) -> Account | None:
     )
 
 
-def _of_code(names: Mapping[str, str], says: Sequence[Sentence], source: str) -> Account:
-    """The account of code that defines these names, given with how they are shown, and says this of itself."""
+def _of_code(names: Mapping[str, str], comment: Sequence[Sentence], source: str) -> Account:
+    """The account of code: `names` maps each definition to its form in a summary, `comment` is its first docstring or comment."""
     shown = list(names.values())
     where = f"{source}: " if source else ""
 
-    def told(limit: int, words: str, count: int) -> str:
+    def summary(limit: int, words: str, count: int) -> str:
         defines = f"Defines {_listed(shown, count)}." if shown else ""
         room = limit - len(where) - len(defines) - 1
         words = clip(words, room) if room > 40 else ""
         return clip(where + " ".join(part for part in (words, defines) if part), limit)
 
     found = (
-        told(MICRO, says[0].text if says else "", 3),
-        told(SHORT, summaries.joined(says[:2]), 10),
-        told(LONG, summaries.joined(says), 40),
+        summary(MICRO, comment[0].text if comment else "", 3),
+        summary(SHORT, summaries.joined(comment[:2]), 10),
+        summary(LONG, summaries.joined(comment), 40),
     )
-    return Account(found, "", says[:3], _telling(names), (source,) if source else ())
+    return Account(found, "", comment[:3], _informative(names), (source,) if source else ())
 
 
 def _of_patch(message: str, changes: Sequence[FileChange]) -> Account:
@@ -480,12 +479,12 @@ def _of_patch(message: str, changes: Sequence[FileChange]) -> Account:
         within(SHORT, [" ".join(head) or total, *lines] if len(files) > 1 else [micro]),
         within(LONG, [*head, total, *lines] if len(files) > 1 else [micro]),
     )
-    names = _telling([place.rpartition(".")[2] for file in files for place in file.places])
+    names = _informative([place.rpartition(".")[2] for file in files for place in file.places])
     return Account(found, message, split(message), names, [file.path for file in files[:3] if file.path])
 
 
 def _change(file: FileChange) -> str:
-    """One file's line, such as `Changes src/auth.py (+12 -3) in refresh and revoke`."""
+    """The line of a file, such as `Changes src/auth.py (+12 -3) in refresh and revoke`."""
     name = f"{file.old} to {file.path}" if file.old else file.path or "a file"
     size = f" (+{file.added} -{file.removed})" if file.added or file.removed else ""
     where = f" in {_listed(list(file.places), _MAX_PLACES)}" if file.places else ""
@@ -493,19 +492,19 @@ def _change(file: FileChange) -> str:
 
 
 def _listed(names: Sequence[str], count: int) -> str:
-    """`a, b and c`, or the first `count` and how many more."""
+    """`a, b and c`, or the first `count` names and the number of the others."""
     if len(names) > count:
         return f"{', '.join(names[:count])} and {len(names) - count} more"
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part) if names else "nothing"
 
 
-def _telling(identifiers: Iterable[str]) -> list[str]:
-    """The identifiers, as words, that say something by themselves."""
+def _informative(identifiers: Iterable[str]) -> list[str]:
+    """Identifiers as words, without vague ones."""
     return [name for name in _spelled(identifiers) if name not in VAGUE]
 
 
 def _spelled(identifiers: Iterable[str]) -> list[str]:
-    """Identifiers as words, the vague ones last: `token-store` for `TokenStore`."""
+    """Identifiers as words, vague ones last, without generic and short ones and tests: `token-store` for `TokenStore`."""
     names = dict.fromkeys(_CAMEL.sub("-", name).lower() for name in identifiers)
     telling = [name for name in names if name not in GENERIC and len(name) > 2 and not name.startswith("test")]
     return sorted(telling, key=lambda name: name in VAGUE)[:_MAX_NAMES]

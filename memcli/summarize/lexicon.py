@@ -1,7 +1,5 @@
-"""English words that say little about what a text is about. Data for `keyphrases`.
-
-The words that show what kind of memory a sentence is. Data, and the one function that reads it.
-"""
+"""English words that identify no topic, for `keyphrases`, and the cues by which a sentence shows the kind of its memory. Data,
+and the functions that read it."""
 
 from __future__ import annotations
 
@@ -169,7 +167,7 @@ _NOUN_CUES = """
 
 
 def _forms(verb: str) -> list[str]:
-    """The regular forms of a verb; some do not exist, which does no harm."""
+    """The regular forms of a verb, and some that do not exist, which match nothing."""
     if verb.endswith("e"):
         return [verb, verb + "s", verb + "d", verb[:-1] + "ing"]
     if verb.endswith("y") and verb[-2:-1] not in "aeou":
@@ -193,7 +191,7 @@ VAGUE = (
     frozenset([*(form for noun in _VAGUE_NOUNS.split() for form in _plurals(noun)), *_VAGUE_ADJECTIVES.split()])
     - _NEVER_NOUNS
 )
-"""Words that say something only beside another: `business hours`, but not `hours`."""
+"""Words that are informative only with another: `business hours`, but not `hours`."""
 
 FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 
@@ -204,22 +202,22 @@ GENERIC = (
     | _NEVER_NOUNS
     | frozenset(form for verb in _VERBS.split() for form in _forms(verb))
 ) - (VAGUE | ACTIONS)
-"""Words that never stand in a tag."""
+"""Words that are never part of a tag."""
 
 _ING_WORDS = frozenset(_ING_NOUNS.split())
 
 VERB_CUES = frozenset(_VERB_CUES.split())
-"""What follows is most often a verb."""
+"""Words that are mostly followed by a verb."""
 
 NOUN_CUES = frozenset(_NOUN_CUES.split())
-"""What follows is most often part of a noun phrase."""
+"""Words that are mostly followed by a noun phrase."""
 
 
 DETERMINERS = frozenset("a an the its our their your all any each every no this these whatever everything".split())
-"""What an object begins with: a word in -s before it is a verb."""
+"""Words that begin an object: a word in -s before one is a verb."""
 
 PRODUCTS = frozenset(["go", "react", "express", "linear", "segment", "slack", "spring", "make"])
-"""Names of things that are written with a capital and are common words without."""
+"""Products whose names without the capital are common words."""
 
 
 def is_gerund(word: str) -> bool:
@@ -233,9 +231,9 @@ def is_adverb(word: str) -> bool:
 
 
 _CHARACTERS = 400
-"""How much of a sentence is looked at."""
+"""Only the first characters of a sentence are read."""
 
-# Where an order begins: with the sentence, after a stop, after a word that leads up to it.
+# The place where an order may begin: at the start, after punctuation, after a word such as `please`.
 _START = r"(?:^|[.:;,!(—–-]\s*|\b(?:please|so|and|but|then|just)\s+)"
 _WE = r"\b(?:we|i|they|team|everyone|[a-z]+ and i)(?:'ve|'ll|'re| have| had| all| finally| then| just| also| now)*\s+"
 _IF = r"^(?:before|after|when|whenever|if|once)\b.{1,120}?,\s*(?:please\s+|first\s+|always\s+|then\s+)*"
@@ -263,9 +261,8 @@ _AFTER_THING = (
 
 
 Cue = tuple[str, frozenset[str], str, bool]
-"""The kind that it says; words of which one must be in the sentence for the pattern to be tried, which keeps most patterns from
-most sentences; the pattern, searched for in one sentence, in lowercase, with straight quotes; and whether it counts in the
-first sentence only, because elsewhere it is said in passing."""
+"""A kind; words of which the sentence must have one for the pattern to be tried, which saves most searches; the pattern, for a
+sentence in lowercase with straight quotes; and whether it counts only in the first sentence, as elsewhere it is incidental."""
 
 
 def _cue(kind: str, words: str, *patterns: str, is_opening: bool = False) -> Cue:
@@ -273,10 +270,10 @@ def _cue(kind: str, words: str, *patterns: str, is_opening: bool = False) -> Cue
 
 
 # The first sentence that has a cue decides; within a sentence, the first cue of this table:
-# - what a text calls itself (`Correction:`, `Goal:`, `Decision:`) comes before what it sounds like;
-# - what forbids comes next, because a `negative` can fail a commit;
+# - the labels of a text (`Correction:`, `Goal:`, `Decision:`) come before its wording;
+# - prohibitions come next, because a `negative` can fail a commit;
 # - `we chose X because we must` is a decision, so decisions come before constraints;
-# - what is common in any text, settings and `X is a Y`, comes last.
+# - wording that is common in any text, settings and `X is a Y`, comes last.
 CUES: Sequence[Cue] = (
     _cue(
         "correction", "correction erratum errata actually",
@@ -446,7 +443,7 @@ CUES: Sequence[Cue] = (
 _WORDS = regex(r"[a-z']+")
 _SETTING = regex(r"(?<![\w-])[A-Z][A-Z0-9]*_[A-Z0-9_]+=\S|^[A-Z][A-Z0-9_]{2,}=\S")
 _COMMIT = regex(r"(?:feat|fix|chore|docs|refactor|perf|ci|build|revert|style|test)(?:\([\w ./,-]{1,40}\))?!?: \S")
-# What may stand before the sentence proper: a date, and a word such as `Note:`.
+# Skipped before the sentence proper: a date, and a word such as `Note:`.
 _LEAD = regex(
     r"(?:[\[(]?\d{4}-\d\d-\d\d[\])]?[:,\s–—-]*)?\W{0,6}"
     r"(?:(?:important|critical|warning|must[ -]read|danger|minor|nit|nitpick|trivial|fyi|note|tip|reminder|gotcha|"
@@ -461,7 +458,7 @@ _WARNING = regex(
 
 @lru_cache(maxsize=1024)
 def cue_of(sentence: str, *, is_opening: bool = True) -> str:
-    """The kind that the words of one sentence suggest, or empty. `is_opening`: it is the first sentence of its text."""
+    """The kind that the words of a sentence suggest, or empty. `is_opening`: it is the first sentence of its text."""
     sentence = sentence[:_CHARACTERS]
     low = sentence.lower().replace("’", "'")
     is_warning = _WARNING.match(low) is not None

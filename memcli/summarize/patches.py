@@ -1,4 +1,4 @@
-"""What a piece of source code defines, and what a diff changes."""
+"""The definitions in source code, and the changes of a diff, for summaries."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _FENCE = re.compile(r"\A\s*(?:```|~~~)[^\n]*\n|\n(?:```|~~~)\s*\Z")
 
 
 def read_code(text: str) -> tuple[dict[str, str], list[Sentence]]:
-    """What `text`, source code in any common language, defines, in order, each with how it is shown (`class Token`,
-    `refresh()`), and the sentences of its first docstring or comment."""
+    """The public definitions in `text`, source code in any common language, in order, each with its form in a summary (`class
+    Token`, `refresh()`); and the sentences of its first docstring or comment."""
     text = _FENCE.sub("", text)
     names: dict[str, str] = {}
     for match in DEFINITION.finditer(text):
@@ -32,8 +32,8 @@ def read_code(text: str) -> tuple[dict[str, str], list[Sentence]]:
             names.setdefault(bare, shown)
         if len(names) >= 40:
             break
-    said = [*_DOCSTRING.finditer(text, 0, 20_000), *_COMMENTS.finditer(text, 0, 20_000)]
-    for match in sorted(said, key=lambda match: match.start())[:20]:
+    comments = [*_DOCSTRING.finditer(text, 0, 20_000), *_COMMENTS.finditer(text, 0, 20_000)]
+    for match in sorted(comments, key=lambda match: match.start())[:20]:
         words = (match.group(1) or match.group(2) or "") if match.re is _DOCSTRING else match[0]
         words = _COMMENT_MARK.sub("", words).strip()
         if len(words) > 8 and " " in words and not _BOILERPLATE.search(words[:300]):
@@ -42,7 +42,7 @@ def read_code(text: str) -> tuple[dict[str, str], list[Sentence]]:
 
 
 def name_in(line: str) -> str:
-    """What a line defines, such as `refresh` for `def refresh(self):`; empty when nothing."""
+    """The name that a line defines, such as `refresh` for `def refresh(self):`; empty if none."""
     match = DEFINITION.match(line)
     return name_of(match)[0] if match else ""
 
@@ -59,20 +59,20 @@ _NO_NAMES = frozenset(["if", "for", "while", "switch", "return", "catch", "else"
 
 
 class FileChange(Record, frozen=False):
-    """What happens to one file."""
+    """The changes of one file in a diff."""
 
     path: str
     old: str = ""
-    """The name before, when it is renamed."""
+    """The name before, if it is renamed."""
     verb: str = "Changes"
     added: int = 0
     removed: int = 0
     places: dict[str, None] = field(default_factory=dict)
-    """The functions and classes touched, in order."""
+    """The changed functions and classes, in order."""
 
 
 def read_patch(text: str, source: str = "") -> tuple[str, list[FileChange]]:
-    """The message of the diff `text` and what it changes; `source` is its file when it does not name one itself."""
+    """The commit message and the changes of the diff `text`; `source` is the path of a file that the diff does not name."""
     before, sections = diffs.read(text.encode("utf-8", "replace"), strict=False)
     changes = [_change(section, source) for section in sections]
     messages = (_message(_text(line)) for line in before)
@@ -80,14 +80,14 @@ def read_patch(text: str, source: str = "") -> tuple[str, list[FileChange]]:
 
 
 def _change(section: DiffSection, source: str) -> FileChange:
-    told = names(section.head)
-    file = FileChange(readable(told.file) or (source if section.hunks else ""))
-    if told.is_renamed:
-        file.verb, file.old = "Renames", readable(told.was)
-    elif told.is_new or told.is_deleted:
-        file.verb = "Adds" if told.is_new else "Deletes"
+    header = names(section.head)
+    file = FileChange(readable(header.file) or (source if section.hunks else ""))
+    if header.is_renamed:
+        file.verb, file.old = "Renames", readable(header.was)
+    elif header.is_new or header.is_deleted:
+        file.verb = "Adds" if header.is_new else "Deletes"
     for hunk in section.hunks:
-        # the function or class that the header names after its numbers
+        # Git names the enclosing function or class after the numbers of a hunk's header.
         context = _text(hunk.context).strip()
         call = _CALL.search(context)
         _note(file, name_in(context) or (call[1] if call else ""))
@@ -109,7 +109,7 @@ def _note(file: FileChange, place: str) -> None:
 
 
 def _message(line: str) -> str:
-    """A line before the diff when it is the first of a commit message."""
+    """The subject in a line before the diff; empty for headers and blank lines."""
     subject = _SUBJECT.match(line)
     if subject:
         return subject[1].strip()

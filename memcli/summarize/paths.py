@@ -1,4 +1,4 @@
-"""Where a memory is put, with the words without which a short name would reverse its meaning."""
+"""The path of a new memory: its folder, and a name that retains the words (`without`, `not`) whose loss would reverse its meaning."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ _LOOSE = ("-without", "-against", "-not", "-no", "-no-longer")
 
 
 def with_essentials(text: str, tags: Sequence[str]) -> list[str]:
-    """`tags` and the words of the first sentence that they must not stand without, in the order of the text."""
+    """`tags`, with those verbs, negations, versions and numbers of the first sentence without which they would mislead, in the
+    order of the text."""
     end = _SENTENCE.search(text, 0, _CLAIM_HEAD)
     head = text[: end.start() if end else _CLAIM_HEAD].replace("’", "'")
     low = head.lower()
@@ -74,7 +75,7 @@ _FROM_FILE = frozenset(["guide", "config", "log", "code", "diff"])
 _HEAD = 160
 _DATE = regex(r"\b\d{4}-\d\d-\d\d\b")
 _VERSION = regex(r"\bv?\d+\.\d+\.\d+(?:[-.]?(?:rc|beta|alpha)\.?\d*)?\b")
-_UNTELLING_TITLES = frozenset([
+_GENERIC_TITLES = frozenset([
     "about", "background", "contents", "context", "description", "documentation", "introduction", "note", "notes",
     "overview", "readme", "steps", "summary", "table-of-contents", "tl-dr", "todo", "untitled", "usage",
 ])  # fmt: skip
@@ -86,11 +87,11 @@ _TITLE_NOISE = regex(
 
 
 def path_of(subject: Subject, kind: str, title: str, phrases: Sequence[Phrase]) -> str:
-    """A valid path: the one hinted at, or the file's, or kind and topic. It need not be free."""
+    """A valid path: the requested one, the file's, or the folder of the kind with a name. It may be taken already."""
     if subject.hint and not subject.hint.endswith("/"):
         return valid(subject.hint)
     name = leaf(subject, title, phrases, is_dated=kind == "log")
-    if kind == "log" and not title:  # an entry that begins with a date or a version
+    if kind == "log" and not title:  # dates and versions distinguish the entries of a log
         head = subject.text[:_HEAD]
         found = [match[0] for pattern in (_DATE, _VERSION) if (match := pattern.search(head))]
         name = short_slug(" ".join([*found, name])) if found else name
@@ -98,7 +99,6 @@ def path_of(subject: Subject, kind: str, title: str, phrases: Sequence[Phrase]) 
         return valid(f"{subject.hint}{name}")
     where = f"{safe_path(subject.project)}/" if subject.project.strip() else ""
     if subject.source and (kind in _FROM_FILE or kinds.kind_of_name(subject.source) == kind):
-        # the file's own path without its suffix, under `docs` or the folder of its kind
         path, dot, suffix = subject.source.rpartition(".")
         stem = path if dot and path and not path.endswith("/") and "/" not in suffix else subject.source
         folders, slash, file = stem.rpartition("/")
@@ -110,14 +110,14 @@ def path_of(subject: Subject, kind: str, title: str, phrases: Sequence[Phrase]) 
 
 
 def folder(kind: str) -> str:
-    """Where memories of a kind are put."""
+    """The folder of the memories of a kind."""
     return FOLDERS.get(kind) or slug(kind) or "notes"
 
 
 def leaf(subject: Subject, title: str, phrases: Sequence[Phrase], *, is_dated: bool = False) -> str:
     """The last part of a path: the title, or the best phrases of the first sentence in order, or the first words."""
     name = short_slug(_TITLE_NOISE.sub("", title)) if title else ""
-    if name and name not in _UNTELLING_TITLES:
+    if name and name not in _GENERIC_TITLES:
         return name
     phrases = [(tag, position) for tag, position in phrases if position < FROM_HINT]
     first = [(tag, position) for tag, position in phrases if position < STRIDE]
@@ -131,7 +131,7 @@ def leaf(subject: Subject, title: str, phrases: Sequence[Phrase], *, is_dated: b
         fitting = (part for part in (tag, tag.partition("-")[0]) if len(name) + 1 + len(part) <= MAX_LEAF)
         part = next(fitting, "")
         name = short_slug(tag) if not name else f"{name}-{part}" if part else name
-    # A name that ends with an article or a preposition reads as cut off.
+    # A name that ends with a preposition or a negation looks cut off.
     for loose in _LOOSE:
         name = name.removesuffix(loose)
     return name or first_words(subject.text)
@@ -145,7 +145,7 @@ def first_words(text: str) -> str:
 
 
 def short_slug(text: str) -> str:
-    """A slug of `text`, cut at a word where it is too long."""
+    """A slug of `text` of at most `MAX_LEAF` characters, cut between words."""
     full = _ARTICLES.sub("", slug(text[:400], 200))
     if len(full) <= MAX_LEAF:
         return full
@@ -165,5 +165,5 @@ def valid(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """What is left after `safe_path` cut a very long name may be dots or the name of a device; this never is."""
+    """A path that is always valid: the result of `safe_path` for a very long name may be dots, or the name of a device."""
     return "/".join([f"{slug(part, 60)}_" for part in text.split("/")][-3:])

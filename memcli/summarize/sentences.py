@@ -1,7 +1,4 @@
-"""The sentences of a text, without Markdown's marks.
-
-The words of a sentence, and what each is to a phrase.
-"""
+"""The sentences of a text without Markdown, and the words of a sentence with their classes, from which phrases are formed."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ _TAG = (
 
 
 def inline(text: str) -> str:
-    """One block without links, emphasis and tags, its white space collapsed."""
+    """One block of text without the markup of links, emphasis and tags, its white space collapsed."""
     if "`" in text:
         text = re.sub(_RST, lambda match: match[1] or f"`{match[2]}`", text)
     if "[" in text:
@@ -48,13 +45,15 @@ _TITLE_CHARACTERS = 100
 
 
 class Sentence(NamedTuple):
+    """A sentence, list item, table row or heading."""
+
     text: str
     role: str
-    """One of the roles of `blocks`."""
+    """One of the roles of `text.passages.read_blocks`."""
 
 
 def split(text: str, limit: int = MAX_SENTENCES) -> list[Sentence]:
-    """The first sentences of `text`, at most `limit`, without Markdown's marks. List items and headings stay whole."""
+    """The first sentences of `text`, at most `limit`, without Markdown. List items and headings are not split."""
     found: list[Sentence] = []
     for role, block in read_blocks(text, with_commands=True):
         if role == ROW:
@@ -66,7 +65,7 @@ def split(text: str, limit: int = MAX_SENTENCES) -> list[Sentence]:
             found.append(Sentence(plain, role))
         if len(found) >= limit:
             break
-    # a line that heads a list, without being marked so
+    # A short line before a list heads it even without the markup of a heading.
     if len(found) > 1 and found[0].role == PROSE and found[1].role in (ITEM, STEP):
         first = found[0].text
         if len(first) <= _TITLE_CHARACTERS and first[-1] not in ".!?…。！？":
@@ -78,11 +77,11 @@ def split(text: str, limit: int = MAX_SENTENCES) -> list[Sentence]:
     BREAK, VERB_CUE, NOUN_CUE,
     COMMON, GERUND, VAGUE_WORD, ACTION, PROPER, NAME, ACRONYM, PARTICIPLE, VERB, PRODUCT,
 ) = range(13)  # fmt: skip
-"""From COMMON on, a word may stand in a phrase."""
+"""The classes of words. Only those from COMMON on may be part of a phrase."""
 
 _MAX_WORD = 40
 _LONGEST = 120
-"""Longer ones are not worth a place in the cache."""
+"""Longer tokens are treated as breaks, so that they do not fill the cache."""
 _LONGEST_PATH = 400
 _TOKEN = regex(r"`\w[\w.:/-]*(?:\(\))?`|[Cc]\+\+|[CF]#|\w+(?:[-.'’/]\w+)*|[^\w\s]")
 _NOISE = (
@@ -101,7 +100,7 @@ _CJK_BREAKS = (
     r"|我们|他们|因为|所以|使用|选择|决定|不要|必须|需要|可以|以及|如果|但是|没有|什么|这个|那个|[的了是和在与及或而不把被对将从到为也都就]"
 )
 _SPELLED = {"c++": "cpp", "c#": "csharp", "f#": "fsharp"}
-"""Names that a slug would cripple."""
+"""Names whose slug would lose their last characters."""
 _NAMELESS_WORDS = """
     index main mod init lib app apps src docs doc test tests spec specs utils util helpers common core readme package
     internal pkg cmd base home local usr var tmp opt etc bin packages modules components services dist
@@ -111,7 +110,7 @@ _NAMELESS = frozenset(_NAMELESS_WORDS.split())
 
 
 def split_tokens(text: str) -> list[str]:
-    """The words and punctuation marks of a sentence; addresses, what was redacted and endless words become stops."""
+    """The words and punctuation of a sentence; addresses, redacted text and overlong words become full stops."""
     if "@" in text or "://" in text or "<" in text or "[" in text or "=" in text:
         text = re.sub(_NOISE, " . ", text)
     if not text.isascii() and re.search(_CJK, text):
@@ -121,12 +120,12 @@ def split_tokens(text: str) -> list[str]:
 
 @lru_cache(maxsize=50_000)
 def classify(token: str) -> tuple[int, str]:
-    """What a token is to a phrase, and the word it stands for there; BREAK when it stands for none."""
+    """The class of a token, and its form in a phrase; BREAK and an empty form if it cannot be part of one."""
     if token[0] == "`":
         quoted = token.strip("`()")
         sort, word = classify(quoted) if quoted else (BREAK, "")
         if sort in (COMMON, GERUND, ACTION, PROPER):
-            return NAME, word  # whatever it is elsewhere
+            return NAME, word  # in backticks even a common word is an identifier
         return ACRONYM if sort == VAGUE_WORD else sort, word
     if not (token[0].isalnum() or token[0] == "_"):
         return BREAK, ""
@@ -153,26 +152,26 @@ def classify(token: str) -> tuple[int, str]:
 
 
 def path_words(path: str) -> list[str]:
-    """The telling words of a path, the last first: `tokens` and `auth` of `src/auth/tokens.py`.
+    """At most three informative words of a path, the last first: `tokens` and `auth` of `src/auth/tokens.py`.
 
-    A vague name takes its folder with it: `http-client` for `src/http/client.py`.
+    A vague name is joined to its folder: `http-client` for `src/http/client.py`.
     """
     parts = path[-_LONGEST_PATH:].strip("/").split("/")
     match = _FILE.match(parts[-1].lower())
     if match:
         parts[-1] = match[1]
     found = [word for part in reversed(parts) if len(word := slug(part)) > 1 and word not in _NAMELESS]
-    if len(found) > 1 and found[0] in VAGUE and not _is_untelling(found[1]):
+    if len(found) > 1 and found[0] in VAGUE and not _is_uninformative(found[1]):
         found[:2] = [f"{found[1]}-{found[0]}"]
-    return [word for word in found if not _is_untelling(word)][:3]
+    return [word for word in found if not _is_uninformative(word)][:3]
 
 
-def _is_untelling(word: str) -> bool:
+def _is_uninformative(word: str) -> bool:
     return word in GENERIC or word in VAGUE or bool(_AMOUNT.match(word))
 
 
 def lowered(sort: int, token: str) -> int:
-    """The class of a capitalised word where capitals mean nothing."""
+    """The class of a capitalised word at the start of a sentence or in a title, where the capital shows no name."""
     if sort != PROPER or not token[1:].islower():
         return sort
     return GERUND if is_gerund(token.lower()) else COMMON
@@ -188,8 +187,8 @@ def _classify_word(token: str, low: str) -> tuple[int, str]:
             return PROPER, word
         return (COMMON, word) if len(word) > 4 else (BREAK, "")
     if "/" in low or "." in low:
-        # `CI/CD` and `read/write` are words; of a file name, the telling part is one
-        if low.count("/") == 1 and "." not in low and not _is_untelling(low.partition("/")[0]):
+        # `CI/CD` and `read/write` are words; a path is replaced by its most informative part.
+        if low.count("/") == 1 and "." not in low and not _is_uninformative(low.partition("/")[0]):
             return ACRONYM, slug(low)
         telling = path_words(low)
         word = telling[0] if telling else slug(low.rpartition("/")[2])

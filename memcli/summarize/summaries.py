@@ -1,4 +1,4 @@
-"""Summaries of a text in three lengths, made of those of its sentences that share most terms with the others."""
+"""Extractive summaries in three lengths, from the sentences that share most terms with the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memcli.text.words import terms
 _ROUNDS = 3
 _FIRST = 1.35
 _EARLY = 1.5
-"""How much more the first sentence of a long text counts, and the next ones by and by less."""
+"""The bonus of the first sentence of a document; it decreases with the position."""
 MANY = 8
 """A text of more sentences than this is a document rather than a note."""
 _QUESTION, _LEAD_IN, _DANGLING, _FRAGMENT, _ADDRESS = 0.6, 0.5, 0.8, 0.6, 0.4
@@ -32,19 +32,19 @@ _DANGLES = regex(
 def weigh(
     texts: Sequence[str], sets: Sequence[frozenset[str]], context: str = "", *, is_document: bool = True
 ) -> list[float]:
-    """One score for each text, given the terms of each; rounded, so that machines agree on the order.
+    """The score of each sentence in `texts`, whose terms are `sets`; rounded, so that all machines rank alike.
 
-    Sentences and the terms they share lend each other weight for a few rounds. This is the eigenvector of sentence
-    overlap, as TextRank has it, in time linear in the words. `context` is a title: its terms weigh double.
-    Where the texts are no document, the place of a text says nothing.
+    A few rounds of power iteration between sentences and their terms approximate the eigenvector of sentence overlap, as
+    TextRank computes it, in time linear in the words. The terms of `context`, a title, weigh double in the first round. Without
+    `is_document` the position of a sentence does not count.
     """
-    groups = [sorted(group) for group in sets]  # A total order: the sum of floats depends on it.
+    groups = [sorted(group) for group in sets]  # the sum of floats depends on their order
     weights: dict[str, float] = dict.fromkeys((term for group in groups for term in group), 1.0)
     sums: list[float] = []
     for turn in range(_ROUNDS):
         sums = [sum([weights[term] for term in group]) / sqrt(len(group) + _SHORT_TERMS) for group in groups]
         if turn < _ROUNDS - 1:
-            # each term weighs what the sentences that use it weigh, the heaviest 1
+            # The weight of a term is the sum of its sentences, relative to the heaviest term.
             spread = dict.fromkeys(weights, 0.0)
             for group, value in zip(groups, sums, strict=True):
                 for term in group:
@@ -62,7 +62,7 @@ def weigh(
 
 
 def _manner(text: str, position: int, count: int) -> float:
-    """What the place and manner of a sentence do to its score."""
+    """The factor of a sentence's score for its position and form."""
     factor = 1 + _EARLY / (1 + position / 2) if count > MANY else _FIRST if position == 0 else 1.0
     if text.endswith("?"):
         factor *= _QUESTION
@@ -83,16 +83,16 @@ _SENTENCES = {MICRO: 2, SHORT: 3, LONG: 8}
 _ELLIPSIS = "…"
 _CUE_BONUS = 1.0
 _GOOD_ENOUGH = 0.6
-"""A sentence that fits is taken before a better one that does not, if it has this share of its score."""
+"""The share of the best score from which on a sentence that fits a micro summary precedes a better one that does not."""
 _STRONG, _FAIR = 0.5, 0.3
 """The share of the best score that a second sentence of a micro summary needs, in a document and in a note."""
 _SAME = 0.7
-"""Sentences that share more of their terms say the same."""
+"""The share of the terms of the shorter of two sentences above which one repeats the other."""
 _TRIED = 40
 _WORTH = 20
-"""A shorter sentence adds nothing to another."""
+"""A sentence of fewer characters is not added to others."""
 _CUED = 12
-"""Sentences that are looked at for the cue of the kind."""
+"""Only the first sentences are searched for a cue of the kind."""
 _WITHOUT_CUES = frozenset(["fact", "guide", "log", "code", "diff", "config"])
 
 
@@ -101,7 +101,7 @@ Summaries = tuple[str, str, str]
 
 
 def same(text: str) -> Summaries:
-    """One text as all three summaries, cut where it is too long."""
+    """One text as all three summaries, clipped to their lengths."""
     return (clip(text, MICRO), clip(text, SHORT), clip(text, LONG))
 
 
@@ -120,24 +120,24 @@ def clip(text: str, limit: int) -> str:
 
 
 def collapse(text: str) -> str:
-    """`text` on one line; the head of it is enough for every summary."""
+    """The head of `text` on one line, enough characters for any summary."""
     return " ".join(text[: 4 * LONG].split())
 
 
 def within(limit: int, lines: Iterable[str]) -> str:
-    """As many of the lines as fit, the first in any case."""
-    kept: list[str] = []
+    """The first of the lines that fit into `limit` characters, at least one; lines are clipped to the room left."""
+    fitting: list[str] = []
     room = limit
     for line in lines:
-        if kept and len(line) + 1 > room:
+        if fitting and len(line) + 1 > room:
             break
-        kept.append(clip(line, room))
-        room -= len(kept[-1]) + 1
-    return "\n".join(kept)
+        fitting.append(clip(line, room))
+        room -= len(fitting[-1]) + 1
+    return "\n".join(fitting)
 
 
 def summarize(sentences: Sequence[Sentence], kind: str) -> Summaries:
-    """The three summaries of a text, `kind` being the kind of memory that it is."""
+    """The three summaries of a text for a memory of this kind."""
     if len(sentences) == 1:
         return same(sentences[0].text)
     title = sentences[0].text.rstrip(":") if sentences[0].role == HEADING else ""
@@ -162,7 +162,7 @@ def summarize(sentences: Sequence[Sentence], kind: str) -> Summaries:
 
 
 def joined(sentences: Sequence[Sentence], title: str = "") -> str:
-    """Sentences as running text; what has no full stop gets a semicolon before the next."""
+    """Sentences as running text after the title; a sentence without punctuation at its end gets a semicolon."""
     parts: list[str] = []
     if title:
         parts.append(title if not sentences else f"{title}." if ":" in title else f"{title}:")
@@ -177,9 +177,9 @@ def joined(sentences: Sequence[Sentence], title: str = "") -> str:
 def _ranking(
     body: Sequence[Sentence], sets: Sequence[frozenset[str]], title: str, kind: str
 ) -> tuple[list[int], list[int]]:
-    """The places of the sentences, best first; and those of them that are not far behind the best.
+    """The positions of the sentences, best first, and those of them whose score is near the best.
 
-    Steps come in their own order.
+    Steps stay in the order of the text.
     """
     steps = sum(1 for s in body if s.role == STEP)
     if steps * 2 > len(body) or (kind == "procedure" and steps > 1):
@@ -192,7 +192,7 @@ def _ranking(
                 break
     ranking = sorted(range(len(body)), key=lambda place: (-scores[place], place))
     if len(body[ranking[0]].text) > MICRO:
-        # one that fits in a line goes first, if there is one nearly as good as the best
+        # A micro summary is one line: a sentence that fits is better than the clipped best one.
         good = (place for place in ranking[1:8] if scores[place] >= _GOOD_ENOUGH * scores[ranking[0]])
         fitting = next((place for place in good if len(body[place].text) <= MICRO), ranking[0])
         ranking = [fitting, *(place for place in ranking if place != fitting)]
@@ -203,7 +203,7 @@ def _ranking(
 def _chosen(
     body: Sequence[Sentence], sets: Sequence[frozenset[str]], ranking: Sequence[int], limit: int, title: str
 ) -> list[Sentence]:
-    """The best sentences that fit in `limit`, in the order of the text."""
+    """The best sentences that fit into `limit` characters without repeating each other, in the order of the text."""
     chosen: list[int] = []
     room = limit - (len(title) + 2 if len(title) < limit // 2 else 0)
     for place in ranking[:_TRIED]:
@@ -221,15 +221,15 @@ def _chosen(
 
 
 def _new(title: str, chosen: Sequence[Sentence], limit: int) -> str:
-    """The title, unless the chosen sentences say all of it or there is no room for both."""
+    """The title, unless the chosen sentences have all its terms or both do not fit."""
     if not title or not chosen or len(title) + 2 + len(joined(chosen)) > limit:
         return ""
-    said = {term for sentence in chosen for term in terms(sentence.text)}
-    return "" if said.issuperset(terms(title)) else title
+    covered = {term for sentence in chosen for term in terms(sentence.text)}
+    return "" if covered.issuperset(terms(title)) else title
 
 
 def _laid_out(chosen: Sequence[Sentence], limit: int, title: str) -> str:
-    """Sentences as bullets when they are a list or, in a short summary, three or more; else as prose."""
+    """Sentences as bullets if most are list items or a short summary has three or more; otherwise as prose."""
     listed = sum(1 for s in chosen if s.role in (ITEM, STEP, ROW))
     if len(chosen) > 1 and (listed * 2 > len(chosen) or (limit == SHORT and len(chosen) >= 3)):
         return within(limit, [f"- {text}" for text, _ in chosen])

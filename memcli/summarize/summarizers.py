@@ -1,4 +1,5 @@
-"""The semantic layers: `local` describes a text by its own words, offline and always the same way; `off` adds the least."""
+"""The semantic layers: `local` derives the fields of a text from its own words, offline and deterministically; `off` fills only
+what a memory must have."""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ from memcli.text import passages
 from memcli.text.passages import ITEM
 
 _CHUNKED = int(passages.CHUNK_CHARACTERS * 1.25)
-"""Text up to this length still fits the window of an embedder well enough in one piece."""
+"""The most characters of a text without chunks: it still fits the window of an embedder well enough."""
 
 
 def describe_extractively(fields: Mapping[str, object]) -> dict[str, object]:
-    """The fields to add, by the words of the text itself: extractive summaries, tags by keyphrases, kind, path. Never raises."""
+    """The fields that the caller left out: extractive summaries, keyphrases as tags, kind, path. Never raises."""
     wanted = missing(fields)
     subject = Subject.of(fields)
     found = _describe(subject, fields.get("kind"), wanted) if wanted else {}
@@ -27,7 +28,7 @@ def describe_extractively(fields: Mapping[str, object]) -> dict[str, object]:
 
 
 def _describe(subject: Subject, given: object, wanted: Sequence[str]) -> dict[str, object]:
-    @cache  # a diff, and most code, is described without them
+    @cache  # lazy, as a diff and most code are described without their sentences
     def parts() -> Sequence[Sentence]:
         if not subject.is_rendered:
             return sentences.split(subject.text)
@@ -49,7 +50,8 @@ def _describe(subject: Subject, given: object, wanted: Sequence[str]) -> dict[st
 
 
 def describe_plainly(fields: Mapping[str, object]) -> dict[str, object]:
-    """The fields to add: kind `fact`, a path from the first words, summaries cut from the head of the text. Never raises."""
+    """The fields that the caller left out: kind `fact`, a path from the first words, summaries clipped from the head of the text.
+    Never raises."""
     subject = Subject.of(fields)
     kind = fields.get("kind") or DEFAULT_KIND
     micro, short, long = summaries.same(summaries.collapse(subject.text))
