@@ -1,12 +1,13 @@
-"""The audit log: one JSON line an act, each bound to the one before it by a SHA-256 over both; written and verified here.
+"""The audit log, a hash chain of JSON lines: encoding and verification.
 
-What a crash left of a line that it tore is kept, unless it speaks of a memory that is erased: the next line names its
-length and digest under `torn`, and the chain goes on from the last whole line. The chain shows that a line was changed,
-moved or removed; that the last lines are missing shows only to who has noted the head.
+Each line records one act and has a SHA-256 over itself and the hash of the line before. A line truncated by a crash stays in
+the log, unless it has the id or path of an erased memory: the next line records its length and digest under `torn`, and the
+chain goes on from the last complete line. The chain reveals a line that was changed, moved or removed; missing last lines are
+revealed only by comparison with a recorded head.
 
-A hash names the rule by which it was made: `3:` and the digest. The lines of development versions name none, and two rules
-made them, so their hashes cannot be checked; their numbers and order can. The next line is bound to the hash as it stands,
-with its rule, so that a rule cannot be taken off a line unnoticed.
+A hash begins with the number of its rule: `3:` and the digest. Lines of development versions have no rule, and two rules were
+in use, so their hashes cannot be checked; their numbers and order can. `prev` includes the rule, so that removing the rule of
+a line breaks the chain.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 RULE = 3
-"""The rule that hashes are made by. A change of what is bound, or how, is a new number, and the golden logs of all are kept."""
+"""The rule of new hashes. A change of the hashed fields or of their encoding needs a new number, and a golden log of each
+rule stays in the tests."""
 _DOMAIN = b"memcli/audit/3\0"  # keeps this digest apart from any other over the same bytes
 
 _DIGEST = regex(r"[0-9a-f]{64}")
@@ -34,13 +36,14 @@ _MAX_NUMBER = 1 << 53
 
 
 SEALS = ("n", "prev", "hash", "torn")
-"""What `seal` adds to an entry."""
+"""The fields that `seal` adds to an entry."""
 
 
 class Link(NamedTuple):
-    """What the next line is bound to: number and hash of the last whole line, and the torn bytes after it.
+    """The end of a log, to which the next line is chained: number and hash of the last complete line, and the bytes of
+    truncated lines after it.
 
-    `is_open`: what is there does not end with a newline, so the next line begins with one.
+    `is_open`: the log does not end with a newline, so the next line must begin with one.
     """
 
     number: int = 0
@@ -50,7 +53,7 @@ class Link(NamedTuple):
 
 
 def seal(entry: Mapping[str, Json], link: Link) -> bytes:
-    """The line for `entry`, bound to the line before it, without its newline. After a line that a crash tore, it begins
+    """The line for `entry`, chained to the line before it, without a newline at its end. After a truncated line it begins
     with one."""
     body: dict[str, Json] = {**entry, "n": link.number + 1, "prev": link.hash}
     if link.torn:
@@ -60,17 +63,18 @@ def seal(entry: Mapping[str, Json], link: Link) -> bytes:
 
 
 def bare(entry: Mapping[str, Json]) -> dict[str, Json]:
-    """The fields of a line without its seals."""
+    """The fields of an entry without those that `seal` adds."""
     return {name: value for name, value in entry.items() if name not in SEALS}
 
 
 def act_key(entry: Mapping[str, Any]) -> bytes:
-    """Equal for two lines that tell of the same act, also where a path was erased from one of them."""
+    """A key that is equal for two lines of the same act, also where a path was erased from one of them."""
     return encode_line({**bare(entry), "changes": [_without_path(change) for change in entry["changes"]]})
 
 
 def link_of(tail: bytes, is_whole: bool) -> Link | None:
-    """What the next line is bound to, from the last bytes of a log; None when they do not reach back far enough."""
+    """The link for the next line, from the last bytes of a log; None when they have no complete line, but the log may.
+    `is_whole`: `tail` is the whole log."""
     is_open = bool(tail) and not tail.endswith(b"\n")
     end = len(tail)
     while end:
@@ -85,7 +89,7 @@ def link_of(tail: bytes, is_whole: bool) -> Link | None:
 
 
 def entries(data: bytes) -> Iterator[dict[str, Any]]:
-    """The acts of a log in their order; what cannot be read is left out."""
+    """The entries of a log in order, without lines that cannot be parsed."""
     for line in data.split(b"\n"):
         entry = parse_entry(line)
         if entry is not None:
@@ -93,26 +97,26 @@ def entries(data: bytes) -> Iterator[dict[str, Any]]:
 
 
 def purged(data: bytes) -> dict[str, str]:
-    """The ids of the memories that a log records as erased, and not as stored again, each with the time of the erasure."""
+    """The ids of memories that a log records as erased and not stored again since, each with the time of the erasure."""
     gone: dict[str, str] = {}
     for entry in entries(data):
         for change in entry["changes"]:
             name = str(change.get("id"))
             if is_erasure(change):
                 gone[name] = str(entry.get("time", ""))
-            else:  # it was there again
+            else:  # it was stored again
                 gone.pop(name, None)
     return gone
 
 
 def is_erasure(change: Mapping[str, Json]) -> bool:
-    """Whether a change records an erasure, which has no path. One whose path was taken out later, which leaves its digest,
-    is of a memory that went into the trash: another memory at that path may have been erased."""
+    """Whether a change records an erasure: it has never had a path. A change with `path_hash` had one, and records a memory
+    that went into the trash; its path was removed because another memory at that path was erased."""
     return change.get("after") == "" and not {"path", "path_hash"} & change.keys()
 
 
 def parse_entry(line: bytes) -> dict[str, Any] | None:
-    """The entry in a line; None for what is no whole line."""
+    """The entry in a line; None for a line that is not a complete entry."""
     try:
         entry = decode(line, "a line")
     except CorruptError:
@@ -132,47 +136,48 @@ def parse_entry(line: bytes) -> dict[str, Any] | None:
 
 
 def _entry_hash(body: Mapping[str, Json]) -> str:
-    """The rule, and the digest that binds a line, `prev` included and `hash` not.
+    """The rule and the digest over a line, which has `prev` and not `hash`.
 
-    Of a memory's path only the digest is bound, so that the path can be erased and the line still fits.
+    A path is hashed as its digest, so that a path can be erased later and the hash still matches.
     """
     return f"{RULE}:{sha256(_DOMAIN + bound(body)).hexdigest()}"
 
 
 def bound(body: Mapping[str, Json]) -> bytes:
-    """The bytes that the hash of a line binds."""
+    """The bytes over which the hash of a line is computed."""
     changes = body.get("changes")
     paths = [_without_path(change) for change in changes] if isinstance(changes, list) else changes
     return encode_line({name: value for name, value in {**body, "changes": paths}.items() if name != "hash"})
 
 
 def _rule(digest: str) -> int:
-    """The rule that a hash names; 0 for that of a development version, which names none."""
+    """The number of the rule of a hash; 0 for a hash of a development version, which has none."""
     rule, colon, _ = digest.partition(":")
     return int(rule) if colon and rule.isdecimal() and rule.isascii() else 0
 
 
 def without_paths(data: bytes, ids: Collection[str]) -> bytes:
-    """The log without the paths that the memories of `ids`, which are gone for good, ever had, whoever had them since;
-    and without torn lines that speak of them."""
+    """The log without every path that an erased memory of `ids` had at some time, in the changes of any memory, and without
+    truncated lines that have such an id or path."""
     changes = [change for entry in entries(data) for change in entry["changes"] if change.get("id") in ids]
     paths = {change["path"] for change in changes if isinstance(change.get("path"), str)}
     words = [encode_line(word) for word in sorted({*ids, *paths})]
-    kept: list[bytes] = []
+    result: list[bytes] = []
     for is_whole, lines in groupby(data.split(b"\n"), lambda line: not line or parse_entry(line) is not None):
         group = list(lines)
         if not is_whole:
-            kept += [] if any(word in line for line in group for word in words) else group
+            # A truncated line cannot be parsed, so the bytes of ids and paths are searched in it.
+            result += [] if any(word in line for line in group for word in words) else group
             continue
         for line in group:
             entry = parse_entry(line) or {"changes": ()}
-            told = [change for change in entry["changes"] if change.get("id") in ids or change.get("path") in paths]
-            if any("path" in change for change in told):
-                changes = [_without_path(change) if change in told else change for change in entry["changes"]]
-                kept.append(encode_line({**entry, "changes": changes}))
+            named = [change for change in entry["changes"] if change.get("id") in ids or change.get("path") in paths]
+            if any("path" in change for change in named):
+                changes = [_without_path(change) if change in named else change for change in entry["changes"]]
+                result.append(encode_line({**entry, "changes": changes}))
             else:
-                kept.append(line)
-    return b"\n".join(kept)
+                result.append(line)
+    return b"\n".join(result)
 
 
 def _without_path(change: Mapping[str, Json]) -> dict[str, Json]:
@@ -184,16 +189,16 @@ def _without_path(change: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _torn_note(torn: bytes) -> Json:
-    """What the next line says of a line that a crash tore."""
+    """The record of a truncated line in the next line."""
     return {"bytes": len(torn), "hash": sha256(_DOMAIN + torn).hexdigest()}
 
 
 class Verification(Record):
-    """What a look at the whole chain found.
+    """The result of the verification of a log.
 
-    `broken` is the first line (from 1) that does not fit, and `reason` why; `entries` are then those before it. `torn` are
-    the lines that a crash tore.
-    The hashes of the first `unchecked` entries name no rule: development versions wrote them.
+    `broken` is the number (from 1) of the first line that breaks the chain, 0 for none, and `reason` why; `entries` then
+    counts the entries before it. `torn` are the numbers of truncated lines. The hashes of the first `unchecked` entries have
+    no rule, because development versions wrote them.
     """
 
     entries: int
@@ -205,14 +210,14 @@ class Verification(Record):
 
     @property
     def gap(self) -> str:
-        """The message about entries whose hashes cannot be checked; empty where all were."""
+        """The message about entries whose hashes cannot be checked; empty for none."""
         some = "all" if self.unchecked == self.entries else f"the first {self.unchecked} of"
         reason = "were written by an earlier development version: their hashes cannot be checked"
         return f"{some} {self.entries} entries {reason}" if self.unchecked else ""
 
 
 def verify(data: bytes) -> Verification:
-    """Whether every line of a log stands as it was written."""
+    """Checks the numbers, order and hashes of all lines of a log."""
     link, torn, count, unchecked, debris = Link(), list[int](), 0, 0, b""
     lines = data.split(b"\n")
     for number, line in enumerate(lines, 1):
@@ -234,9 +239,10 @@ def verify(data: bytes) -> Verification:
 
 
 def _misfit(line: bytes, entry: Mapping[str, Any], link: Link, debris: bytes) -> str:
+    """Why a line does not continue the chain from `link`, with the truncated lines `debris` between; empty when it does."""
     rule, note = _rule(entry["hash"]), entry.get("torn")
     if not rule:
-        # Somebody took the rule off a hash that RULE made, and maybe off `prev`.
+        # The hash would match with its rule: somebody removed it, and maybe that of `prev`, to make the line unchecked.
         stripped = _entry_hash(entry), _entry_hash({**entry, "prev": f"{RULE}:{entry.get('prev')}"})
         if _rule(link.hash) or not _DIGEST.fullmatch(entry["hash"]) or f"{RULE}:{entry['hash']}" in stripped:
             return "the version of its hash was removed"
@@ -246,8 +252,8 @@ def _misfit(line: bytes, entry: Mapping[str, Any], link: Link, debris: bytes) ->
         return "it does not match its hash"
     if debris and note is None:
         return "it cannot be read"
-    if rule and debris:  # a note without any: it was erased, with the memory that it spoke of
-        whole = debris.removesuffix(b"\n")  # its newline came with the line that tells of it
+    if rule and debris:  # without debris a note is valid: an erasure removed the truncated line
+        whole = debris.removesuffix(b"\n")  # the newline was written with this line, after the note was computed
         if note not in [_torn_note(torn) for torn in (debris, whole) if torn]:
             return "the truncated line before it was changed"
     if entry.get("prev") != link.hash or entry["n"] != link.number + 1:

@@ -1,20 +1,20 @@
-"""The export: one space, or a part of it, as a file that can be handed on, with counts and a digest over all of it.
+"""The export: a space, or a part of it, in one file or folder for other stores, with counts and a digest.
 
-The digest is taken over the head and the canonical bytes of the content, whatever the format: the same export as
-JSON, JSON Lines or Markdown has the same digest, and one signature fits all three. Without a signature by a key
-that the reader knows, a digest proves that a file is whole, not who made it.
+The digest is computed over the head and the canonical bytes of the content, in every format: the same export as JSON, JSON
+Lines or Markdown has the same digest, and one signature is valid for all three. Without a signature by a trusted key, the
+digest proves that a file is complete, not who made it.
 
-The formats of an export: JSON, JSON Lines, Markdown. To add one: its functions, in ENCODERS and DECODERS.
+Formats: JSON, JSON Lines, Markdown. To add one, write its functions and list them in ENCODERS and DECODERS.
 
-JSON Lines holds the head on the first line, then one memory a line. A Markdown document has a section for each memory,
-its text as a quotation, the rest as JSON, and the head last. A quotation keeps every line of a text as it is, and lets
-none of its headings and fences into the outline of the document. A text with a character that some reader takes for the
-end of a line stays in the JSON. The headings are for people: what is read back are quotations and JSON, and a document
-that differs from the one that they give has been changed.
+JSON Lines has the head on the first line, then one memory a line. A Markdown document has a section for each memory, with its
+text as a quotation and the other fields as JSON, and the head at the end. A quotation preserves every line of a text, and
+keeps its headings and fences out of the outline of the document. A text with a character that some readers take for a line
+end stays in the JSON. Headings are for people: only quotations and JSON are parsed, and a document that differs from the one
+that they encode to is refused as changed.
 
-A folder of Markdown has a file for each memory, its fields as front matter, and the head in `memcli.json`. The names of the
-files follow the paths of the memories, for people and other tools; read back are only the contents, which differ from what
-the export gives if they were changed. A field is JSON on one line, which is YAML too.
+A folder of Markdown has a file for each memory, with its fields as front matter, and the head in `memcli.json`. File names
+follow the paths of the memories, for people and other tools; only the contents are parsed, and a folder that differs from the
+one that they encode to is refused. A field is JSON on one line, which is also YAML.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 MAX_OBJECTS = 100_000
 MAX_DEPTH = 64
-"""Of a whole bundle: what its memories may have, and what is around them."""
+"""The deepest nesting in a bundle: that of a memory, and the levels around it."""
 FORMAT = "memcli/export"
 VERSION = 1
 ASK_AGAIN = "it was modified after the export; get a new copy"
@@ -53,7 +53,7 @@ _DEEP = re.compile(rb"\n {%d}" % (2 * MAX_DEPTH + 2))
 
 
 class Export(Record):
-    """A space as it is handed on. `part`: the filters by which its memories were chosen; empty for a whole space."""
+    """An exported space. `part`: the filters by which its memories were selected; empty for a whole space."""
 
     space: Space
     part: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Export(Record):
     extra: Mapping[str, Json] = field(default_factory=dict)
 
     def head(self) -> dict[str, Json]:
-        """All but the content."""
+        """The fields of the export without its content."""
         head = {**self.extra, "format": FORMAT, "version": VERSION, "space": self.space.name, "counts": self.counts()}
         if self.part:
             head["part"] = self.part
@@ -70,7 +70,7 @@ class Export(Record):
         return {**head, "signature": self.signature} if self.signature else head
 
     def counts(self) -> dict[str, int]:
-        """How many memories there are, and how many of them are active and pinned."""
+        """The numbers of all memories, of active and of pinned ones."""
         objects = self.space.objects
         return {
             "objects": len(objects),
@@ -84,7 +84,7 @@ def seal(
     part: Mapping[str, Sequence[str]] | None = None,
     sign: Callable[[bytes], str] | None = None,
 ) -> Export:
-    """The export of `space`, with its digest and, where there is one who can `sign`, the signature over that.
+    """The export of `space`, with its digest and, with `sign`, the signature over the digest.
 
     Raises UsageError for more memories than a bundle may hold.
     """
@@ -104,7 +104,7 @@ def check_size(name: str, count: int) -> None:
 
 
 def unseal(tree: Json, where: str) -> Export:
-    """The export that `tree` holds. Raises CorruptError when it is none, is newer, was changed, or is not fit."""
+    """The export in `tree`. Raises CorruptError when it is not an export, has a newer version, was changed, or is not valid."""
     if not isinstance(tree, dict) or tree.get("format") != FORMAT or not isinstance(tree.get("content"), dict):
         raise CorruptError(
             f'{where}: not an export of memcli (no "format": "{FORMAT}")', "create one with `memcli export`"
@@ -131,15 +131,15 @@ def unseal(tree: Json, where: str) -> Export:
 
 
 def read_space(data: bytes, where: str, *, with_hashes: bool = True) -> Space:
-    """The space in a file that comes from elsewhere. Raises CorruptError when it is newer, or is not fit, or, `with_hashes`,
-    when a text does not match its hash."""
+    """The space in a file from another store. Raises CorruptError when it has a newer version, is not valid, or, with
+    `with_hashes`, when a text does not match its hash."""
     tree = decode(data, where, ASK_AGAIN)
     _content(tree, where)
     return _fit_space(tree, where, with_hashes=with_hashes)
 
 
 def _fit_space(tree: Json, where: str, *, with_hashes: bool = True) -> Space:
-    """The space in the JSON of one that comes from elsewhere. Raises CorruptError naming `where` and what is wrong."""
+    """The space in the JSON of another store. Raises CorruptError naming `where` and the fault."""
     with from_elsewhere(AT_ITS_SOURCE):
         space = space_from_json(tree, where)
         check_writable(space, where)
@@ -166,18 +166,17 @@ def decode_bundle(data: bytes, where: str) -> Export:
     """The export in a JSON document. Raises CorruptError."""
     tree = decode(data, where, "create an export with `memcli export`")
     export = unseal(tree, where)
-    if (
-        b"".join(encode_bundle(export)) != data
-    ):  # laid out anew, which is harmless, or with one name twice, which is not
+    # A new layout is harmless; a name twice in one object is not, since readers differ in which of the two counts.
+    if b"".join(encode_bundle(export)) != data:
         check_names_once(data, where, ASK_AGAIN)
     return export
 
 
 def _content(tree: Json, where: str) -> bytes:
-    """The canonical bytes of the content. In these a line's indentation tells how deep it is."""
+    """The canonical bytes of the content. Raises CorruptError where it is nested too deep, by the indentation of its lines."""
     try:
         content = encode(tree) + b"\n"
-    except UsageError:  # what was read as JSON can be written, but for its depth
+    except UsageError:  # parsed JSON can only fail to encode by its depth
         content = b""
     if not content or _DEEP.search(content):
         raise CorruptError(
@@ -192,7 +191,7 @@ def _digest(head: Mapping[str, Json], content: bytes) -> str:
 
 
 def encode_lines(export: Export) -> Iterator[bytes]:
-    """The lines, each with its end."""
+    """The lines of the export as JSON Lines, each with its newline."""
     yield encode_line({**export.head(), "content": header_to_json(export.space)}) + b"\n"
     for memory in export.space.objects:
         yield encode_line(memory_to_json(memory)) + b"\n"
@@ -212,16 +211,16 @@ def decode_lines(data: bytes, where: str) -> Export:
 
 
 def with_objects(head: Any, objects: list[Any], where: str) -> Any:
-    """The tree of an export whose head and memories stand apart. Raises CorruptError."""
+    """The tree of an export from its separate head and memories. Raises CorruptError when the head has memories too."""
     if not isinstance(head, dict) or not isinstance(head.get("content"), dict):
-        return head  # which is none, as `unseal` will say
+        return head  # `unseal` raises the error
     if "objects" in head["content"]:
         raise CorruptError(f"{where}: memories in the header", ASK_AGAIN)
     return {**head, "content": {**head["content"], "objects": objects}}
 
 
 HEAD = "memcli.json"
-"""The file of the head, of an export that is a folder."""
+"""The name of the file with the head, in an export to a folder."""
 _TITLE = "# Memory of "
 _BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?# Memory of [^\r\n]*\r?\n\r?\nMemories: \d")
 _MARK = b'\n  "format": "memcli/export",'
@@ -233,12 +232,12 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|&])")
 
 
 def is_document(data: bytes) -> bool:
-    """Whether `data` begins or ends as a document does: also a damaged one is no mere Markdown."""
+    """Whether `data` begins or ends as an export in Markdown does, so that a damaged one is not read as plain Markdown."""
     return _BEGIN.match(data) is not None or _MARK in data[-_TAIL:].replace(b"\r\n", b"\n")
 
 
 def encode_document(export: Export) -> Iterator[bytes]:
-    """The document, section by section."""
+    """The export as a Markdown document, in pieces, one a section."""
     counts = export.counts()
     totals = f"Memories: {counts['objects']}, active: {counts['active']}, pinned: {counts['pinned']}."
     yield f"{_TITLE}{_heading(export.space.name)}\n\n{totals}\n".encode()
@@ -251,7 +250,7 @@ def encode_document(export: Export) -> Iterator[bytes]:
 
 
 def decode_document(data: bytes, where: str) -> Export:
-    """The export in a document. Raises CorruptError."""
+    """The export in a Markdown document. Raises CorruptError."""
     text = _normal(data, where).rstrip() + "\n"
     values: list[Any] = []
     quoted: list[str] = []
@@ -277,7 +276,7 @@ def decode_document(data: bytes, where: str) -> Export:
 
 
 def _parted(memory: Memory) -> tuple[str, dict[str, Json]]:
-    """The text that is written as such, empty where it must stay in the JSON, and all other fields."""
+    """The text to write as Markdown, empty where it must stay in the JSON, and all other fields."""
     fields = memory_to_json(memory)
     is_text = bool(memory.raw) and not UNQUOTABLE.search(memory.raw)
     return (fields.pop("raw") if is_text else ""), fields
@@ -297,17 +296,17 @@ MAX_BYTES = 256 << 20
 ENCODERS: Mapping[str, Callable[[Export], Iterator[bytes]]] = {
     "json": encode_bundle, "jsonl": encode_lines, "md": encode_document,
 }  # fmt: skip
-"""What writes an export in each format, piece by piece."""
+"""By format, the function that encodes an export, in pieces."""
 DECODERS: Mapping[str, Callable[[bytes, str], Export]] = {
     "json": decode_bundle, "jsonl": decode_lines, "md": decode_document,
 }  # fmt: skip
-"""What reads it again. Raises CorruptError."""
+"""By format, the function that decodes an export and raises CorruptError."""
 FORMATS = tuple(ENCODERS)
 DEFAULT_FORMAT = "json"
 
 
 def format_of(data: bytes) -> str:
-    """The format of an export, by how it begins; JSON for what is none."""
+    """The format of an export, by its first line; `json` for anything else."""
     try:
         head = decode(data.partition(b"\n")[0], "")
     except CorruptError:
@@ -317,7 +316,7 @@ def format_of(data: bytes) -> str:
 
 
 def read_export(data: bytes, where: str) -> Export:
-    """The export in `data`, in whichever format. Raises CorruptError when it is none, or was changed."""
+    """The export in `data`, in any format. Raises CorruptError when it is not an export, or was changed."""
     if len(data) > MAX_BYTES:
         raise CorruptError(f"{where}: longer than {MAX_BYTES >> 20} MiB", "export it in parts")
     return DECODERS[format_of(data)](data, where)
@@ -326,15 +325,14 @@ def read_export(data: bytes, where: str) -> Export:
 _SUFFIX = ".md"
 _FRAME = "---"
 _PLAIN = regex(r"[^\W_](?:[\w .+@()-]{0,98}[\w+@()-])?\Z")
-"""A segment of a path that is a name on every file system, and hidden on none."""
+"""A path segment that is a valid file name on every file system, and hidden on none."""
 _FIELD = regex(r'([A-Za-z_]\w*|"(?:[^"\\]|\\.)*"): (.*)\Z')
 _DULL = regex(r"[^\w]+")
 _LONGEST = 60
 
 
 def encode_folder(export: Export) -> Iterator[tuple[str, bytes]]:
-    """The name and the content of each file; that of the head comes last. No two names are one on a file system that knows no
-    capitals."""
+    """The name and content of each file; the head is the last. All names differ also on case-insensitive file systems."""
     taken: set[str] = set()
     names: dict[str, str] = {}
     for memory in sorted(export.space.objects, key=lambda memory: (memory.path, memory.id)):
@@ -353,7 +351,7 @@ def encode_folder(export: Export) -> Iterator[tuple[str, bytes]]:
 
 
 def decode_folder(head: bytes, files: Sequence[tuple[str, bytes]], where: str) -> Export:
-    """The export of a head and the files that `is_of_export` takes for its own. Raises CorruptError."""
+    """The export in a folder, from its head and the files that `is_of_export` accepts. Raises CorruptError."""
     tree = decode(head, f"{where}/{HEAD}", "create an export with `memcli export`")
     texts = [(f"{where}/{name}", _normal(data, f"{where}/{name}")) for name, data in files]
     objects: list[dict[str, Any]] = []
@@ -379,7 +377,7 @@ def decode_folder(head: bytes, files: Sequence[tuple[str, bytes]], where: str) -
 
 
 def is_of_export(data: bytes, space: str) -> bool:
-    """Whether a file that begins so was written for a memory by an export of the space."""
+    """Whether the first bytes of a file are those of a memory exported from the space."""
     return data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").startswith(_beginning(space).encode())
 
 
@@ -394,7 +392,7 @@ def space_of(head: bytes, where: str) -> str:
 
 
 def check_head(data: bytes, space: str, where: str) -> None:
-    """Raises RefusedError when the folder `where` has the head `data`, and it is not of an export of this space."""
+    """Raises RefusedError when `data`, the head in the folder `where`, is not of an export of this space."""
     try:
         head = decode(data, where)
     except CorruptError:
@@ -404,7 +402,7 @@ def check_head(data: bytes, space: str, where: str) -> None:
 
 
 def _normal(data: bytes, where: str) -> str:
-    """The text with the line ends and the beginning that it was written with. Raises CorruptError."""
+    """`data` as text, without a byte order mark and with `\\n` as line end, which editors change. Raises CorruptError."""
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:

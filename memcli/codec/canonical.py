@@ -2,14 +2,14 @@
 
 UTF-8, sorted keys, two spaces of indentation, `\n`, a newline at the end, no NaN.
 
-orjson reads and writes it. To import orjson takes as long as a seventh of a recall, for the modules of the standard
-library that it wants; so a process that has not imported it leaves small and simple values to the standard library, where
-both agree to the byte.
+orjson encodes and decodes it. The import of orjson takes a seventh of the time of a recall, for the modules of the standard
+library that it imports; so a process that has not imported it uses the standard library for small and simple values, for
+which both give the same bytes.
 
-Wrapped: canonical JSON as it is reviewed, in which a list or an object of scalars is on one line while it fits.
+Wrapped: the layout of space files for review, with a list or an object of scalars on one line while it fits.
 
-A line is as wide as it has characters: its indentation counts, and a comma at its end, whether or not one stands there.
-An empty list or object counts as a scalar.
+The width of a line is its number of characters, with its indentation and a comma at its end, whether or not it has one. An
+empty list or object counts as a scalar.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 
 
 _SMALL = 1 << 16
-"""Bytes of JSON, or characters in all texts of a value, that the standard library may see to."""
+"""The most bytes of JSON, or characters in all texts of a value, for which the standard library is used."""
 _MOST = 2000
-"""Values within a value that are looked through one by one."""
+"""The most nested values for which it is used: each is checked one by one."""
 _MAX_DEPTH = 100
-_LARGEST = 1 << 53
-_DIGITS = 15
+_LARGEST = 1 << 53  # every reader of JSON represents whole numbers up to it exactly
+_DIGITS = 15  # a float represents every number of so many decimal digits
 
 _HALF_PAIR = regex("[\ud800-\udfff]")  # of a surrogate pair, which has no bytes in UTF-8
 
 
 class _Line:
-    """See `written`."""
+    """The return value of `written` while orjson is not imported."""
 
     __slots__ = ("data",)
 
@@ -86,13 +86,13 @@ def _orjson_for(value: Json) -> Any:
 
 
 def written(line: bytes) -> Json:
-    """A value within another one that `encode` writes as it stands here, on one line."""
+    """A part of a value for `encode`, which inserts the bytes `line` unchanged."""
     loaded = sys.modules.get("orjson")
     return _Line(line) if loaded is None else loaded.Fragment(line)
 
 
 def _fragment(value: object) -> Json:
-    """What orjson writes for a line from before it was imported."""
+    """The `default` function of orjson, for a `_Line` made before its import."""
     import orjson
 
     if isinstance(value, _Line):
@@ -101,7 +101,7 @@ def _fragment(value: object) -> Json:
 
 
 def _indented(value: Json, newline: str) -> str:
-    """`value` as `encode` gives it; `newline` begins a line of what is around it."""
+    """`value` as `encode` returns it; `newline` is a newline with the indentation of the line that `value` is on."""
     if type(value) is _Line:
         return value.data.decode()
     if not value or not isinstance(value, (dict, list, tuple)):
@@ -116,15 +116,15 @@ def _indented(value: Json, newline: str) -> str:
 
 
 MEND = "`memcli check store --repair` recovers the intact memories; if git tracks the file, `git checkout` restores it"
-"""What to do about a damaged space file."""
+"""The hint of errors about a damaged space file."""
 
 
 def decode(data: bytes | memoryview, name: str, hint: str = MEND) -> Json:
     """The value that `data` holds. Raises CorruptError naming `name`, line and column."""
     if "orjson" not in sys.modules and len(data) <= _SMALL:
-        with suppress(ValueError, RecursionError):  # what is wrong, or what orjson would read otherwise
+        with suppress(ValueError, RecursionError):  # orjson decodes it instead, or raises its error
             text = bytes(data).decode()
-            if "\\u" not in text:  # what is escaped may be half of a pair
+            if "\\u" not in text:  # an escape may be half a surrogate pair, which orjson refuses
                 return _DECODER.decode(text)
     import orjson
 
@@ -138,7 +138,7 @@ def decode(data: bytes | memoryview, name: str, hint: str = MEND) -> Json:
 
 
 def decode_argument(data: str | bytes, name: str) -> Json:
-    """The value that a user gave as JSON. Raises UsageError naming `name`, line and column."""
+    """The value of a JSON argument from a user. Raises UsageError naming `name`, line and column."""
     import orjson
 
     try:
@@ -151,7 +151,7 @@ def decode_argument(data: str | bytes, name: str) -> Json:
 
 
 def decode_object(data: str | bytes, name: str) -> dict[str, Any]:
-    """As `decode_argument`, for a JSON object. Raises UsageError also when it is none."""
+    """As `decode_argument`, for a JSON object. Raises UsageError also for another type."""
     value = decode_argument(data, name)
     if not isinstance(value, dict):
         raise UsageError(f'{name} must be a JSON object, such as {{"raw": "..."}}')
@@ -163,12 +163,12 @@ def _reason(error: orjson.JSONDecodeError) -> str:
 
 
 _LEAST_PLAIN, _MOST_PLAIN = 1e-4, 1e15
-"""Numbers between these are written without an exponent, of which the standard library and orjson have different forms."""
+"""Floats from 1e-4 to below 1e15 are written without an exponent; the two libraries write exponents differently."""
 _ON_ONE_LINE = JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _is_simple(value: Json) -> bool:
-    """Whether the standard library writes `value`, and just as orjson would."""
+    """Whether the standard library encodes `value` to the same bytes as orjson, and is to be used."""
     if "orjson" in sys.modules:
         return False
     left = _MOST
@@ -233,14 +233,14 @@ _DEEPEST = 500
 
 
 def encode_wrapped(value: Json, indent: int = 0) -> bytes:
-    """A list or an object on lines of its own, of which all but the first are indented so. Raises UsageError for what JSON
-    cannot hold."""
+    """A list or an object in the wrapped layout, with all lines after the first indented by `indent` more columns. Raises
+    UsageError for what JSON cannot hold."""
     data = encode(_folded(value, indent))
     return data.replace(b"\n", b"\n" + b" " * indent) if indent else data
 
 
 def _folded(value: Json, indent: int) -> Json:
-    """A list or an object in which each value that fits on the rest of its line is that line."""
+    """A list or an object in which each value that fits on its line is replaced by that line, as `written`."""
     inner = indent + _STEP
     if inner > _DEEPEST:
         return value

@@ -1,8 +1,8 @@
-"""A memory to and from JSON: defaults left out, unknown fields kept, every field checked.
+"""A memory to and from JSON: defaults are left out, unknown fields preserved, all fields checked.
 
-Whatever way a memory comes in, it passes one gate: what a user or a program gives as fields `checked_fields`, what comes
-as it is stored elsewhere `check_memories`, which asks for the same and for what only whole memories have. `check store` looks for
-the same in what is stored here.
+Every memory is validated once when it enters a store: fields from a user or a program by `checked_fields`, whole memories from
+another store by `check_memories`, which makes the same checks and those of ids, paths and hashes. `check store` makes the same
+checks on the stored memories.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 DELETED = "deleted"
 """The name of the field in a note of `metadata.conflicts` about a memory that one side edited and the other deleted."""
 MAX_DEPTH = 60
-"""How deep a field may be nested, in objects and lists."""
+"""The deepest nesting of objects and lists in a field."""
 MAX_TEXT_BYTES = 1 << 20
 MAX_BYTES = 16 << 20
-"""Of all fields of a memory as JSON."""
+"""The most bytes of all fields of a memory as JSON."""
 _TEXTS = ("raw", *(name for name, row in FIELDS.items() if row.like))
-_NORMAL_TIME = regex(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ\Z")  # what needs no look
+_NORMAL_TIME = regex(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ\Z")  # already normalized
 _TIMES = frozenset(name for name, shape in MEMORY_FIELDS.items() if shape is TIME)
 _TYPES: Mapping[str, tuple[type, ...]] = {
     name: {
@@ -57,7 +57,7 @@ _optional = attrgetter(*_OPTIONAL)
 
 
 def memory_to_json(memory: Memory) -> dict[str, Json]:
-    """The JSON object that is stored: core fields always, the others when they are not default."""
+    """The JSON object of a memory: all core fields, and others that differ from their default."""
     data = {**memory.extra, **dict(zip(CORE_FIELDS, _core(memory), strict=True))}
     values = _optional(memory)
     if values != _DEFAULTS:
@@ -68,8 +68,8 @@ def memory_to_json(memory: Memory) -> dict[str, Json]:
 def memory_from_json(data: Mapping[str, Json], where: str) -> Memory:
     """The memory that a stored object holds. Raises CorruptError naming `where` and the field.
 
-    Checks the type of every known field, which is what the rest of the code relies on; what lies
-    deeper was checked when it was written (`checked_fields`).
+    Checks the type of every known field, on which other code relies. Nested values were checked when they were stored
+    (`checked_fields`).
     """
     for name in REQUIRED:
         if name not in data:
@@ -83,7 +83,7 @@ def memory_from_json(data: Mapping[str, Json], where: str) -> Memory:
         elif type(value) in types:
             known[name] = tuple(value) if name in LIST_FIELDS else value
             if name in _TIMES and not _NORMAL_TIME.match(value):
-                try:  # a hand wrote it: times are compared as text, in one form
+                try:  # in a hand-edited file; times are compared as text, so they must have one form
                     known[name] = normalize_time(value)
                 except UsageError as error:
                     raise CorruptError(f"{where}: {name} is {error.message}", error.hint) from None
@@ -95,9 +95,9 @@ def memory_from_json(data: Mapping[str, Json], where: str) -> Memory:
 
 
 def checked_fields(data: Mapping[str, Json]) -> dict[str, Json]:
-    """The fields that somebody gave, with times and the path normalized and nulls left out.
+    """The fields `data` with times and the path normalized, without nulls.
 
-    Raises UsageError naming the first field whose value does not fit.
+    Raises UsageError naming the first field with an invalid value.
     """
     given = {name: value for name, value in data.items() if value is not None}
     for name, value in given.items():
@@ -123,7 +123,7 @@ def checked_fields(data: Mapping[str, Json]) -> dict[str, Json]:
                 f"{what} is {size / 1e6:.1f} MB; a text of a memory holds at most {MAX_TEXT_BYTES >> 20} MiB",
                 "store the relevant part, or run `memcli ingest` on the file",
             )
-    # Python's own notation is made much sooner; none of its characters takes more than 64 bytes of indented JSON.
+    # `str` is much faster than `encode`, and each of its characters is at most 64 bytes of indented JSON.
     if len(str(given)) > MAX_BYTES >> 6 and (size := len(encode(given))) > MAX_BYTES:
         raise UsageError(
             f"the memory is {size / 1e6:.1f} MB; one holds at most {MAX_BYTES >> 20} MiB", "store it in parts"
@@ -133,20 +133,20 @@ def checked_fields(data: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def check_validity(fields: Mapping[str, Any]) -> None:
-    """Raises UsageError when what `fields` say is valid until a time before it is valid from."""
+    """Raises UsageError when `valid_until` is before `valid_from`."""
     start, end = fields.get("valid_from"), fields.get("valid_until")
     if start and end and end < start:
         raise UsageError(f"valid_until {end} is before valid_from {start}", "swap them, or omit one")
 
 
 def check_memory(memory: Memory) -> None:
-    """Checks the fields of a memory that is whole, in which nothing is normalized any more. Raises UsageError."""
+    """Checks the fields of a stored memory, which must be normalized already. Raises UsageError."""
     if checked_fields(memory_to_json(memory))["path"] != memory.path:
         raise UsageError(f"the path {show(memory.path)} is not in Unicode normal form C")
 
 
 def right_hash(memory: Memory) -> str:
-    """The hash that the text of a memory with a hash must have."""
+    """The correct hash of the text and content of a memory; empty for a memory without a hash."""
     content = encode(memory.content) if memory.content is not None else b""
     return text_hash(memory.raw, content) if memory.hash else ""
 
@@ -157,7 +157,7 @@ SAME_ID = "another memory has the same id"
 
 
 def belongs(path: str, name: str) -> str:
-    """What is wrong with a memory whose path another one has."""
+    """The message about a memory whose path another one has, the one with the id `name`."""
     return f"its path {path!r} belongs to {name}"
 
 
@@ -168,8 +168,9 @@ def check_memories(
     with_hashes: bool = True,
     checked: Mapping[str, Memory] = MappingProxyType({}),
 ) -> None:
-    """Checks the memories of a space that comes from elsewhere, one by one and together; those that are in `checked`, by id,
-    are sound by themselves. Raises CorruptError naming `where`, the memory and what is wrong."""
+    """Checks the memories of a space from another store, each by itself, and their ids and paths for duplicates. Memories
+    equal to those in `checked`, by id, are only checked for duplicates. Raises CorruptError naming `where`, the memory and
+    the fault."""
     ids: set[str] = set()
     paths: dict[str, str] = {}
     for memory in memories:
@@ -195,7 +196,7 @@ def check_hashes(memories: Iterable[Memory], where: str) -> None:
 
 
 def _is_deep(value: Json) -> bool:
-    """Whether a value is nested deeper than allowed; looked at level by level, so that no depth exhausts the stack."""
+    """Whether a value is nested deeper than MAX_DEPTH. Goes level by level, since recursion could exhaust the stack."""
     level = [value]
     for _ in range(MAX_DEPTH):
         level = [

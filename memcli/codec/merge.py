@@ -1,19 +1,18 @@
-"""Merge: two versions of a space and the one that both came from, made into one.
+"""The three-way merge of two versions of a space with their common base.
 
-Memory by memory, by id, and field by field. Either side's additions survive, a deletion stands only where the other
-side left the memory as it was, and where both changed one field in different ways the newer value stays while the
-older is kept under `metadata.conflicts`. A memory that was made anew under its id stays as it is, and what it replaced
-is kept there. It does not matter which side is called ours.
+It goes memory by memory, by id, and field by field. Additions of both sides survive; a deletion holds only where the other
+side did not change the memory; where both changed one field differently, the newer value wins and the older one is noted in
+`metadata.conflicts`. The result does not depend on which side is called ours.
 
-Merging files: of three large versions of a space, no more is decoded at once than what differs between them.
+Merging files: of three large versions of a space, only the memories that differ are decoded.
 
-What all three have, byte for byte, stays where it stands in ours, unless it shares a path with what differs, or refers to
-it. The result is that of a merge of everything, and so are the bytes. A file that is not as memcli would write it is
+Memories that all three have, byte for byte, stay where they are in ours, unless they share a path with a memory that differs,
+or refer to one. The result has the same bytes as a merge of everything. A file that memcli would write differently is
 merged as a whole.
 
-Memories of one id that were made anew, so that they are no versions of one another: a merge keeps the newer as it is,
-and what only the older has under `metadata.conflicts`, each note with the `created_at` of the memory that it comes from.
-A purge of that memory reaches the notes by it, and never the newer one.
+Two memories of one id with different `created_at` are not versions of each other: one was deleted and the id used again. The
+newer memory wins whole, and values that only the older one has are noted in `metadata.conflicts`, each with the `created_at`
+of the older memory. A purge of the older memory finds these notes by it, and never removes the newer memory.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ class Conflict(Record):
 
 
 class Merged(Record):
-    """The space that comes out, what could not be decided without loss, and the paths that had to change (id to path)."""
+    """The merged space, the conflicts, and the new paths of memories that had to be moved, by id."""
 
     space: Space
     conflicts: tuple[Conflict, ...] = ()
@@ -66,10 +65,10 @@ class Merged(Record):
 
 
 def merge(base: Space, ours: Space, theirs: Space, *, ids: Collection[str] = (), paths: Container[str] = ()) -> Merged:
-    """The three-way merge; `base` is an empty space where the two have no common one. `ids` and `paths` are those of
-    memories that all three have beside these, and nobody changed.
+    """The three-way merge; `base` is an empty space where there is no common one. `ids` and `paths` are those of unchanged
+    memories that all three files have and these spaces leave out.
 
-    Raises CorruptError when a side has two memories of one id, of which a merge would lose one.
+    Raises CorruptError when a side has two memories of one id: the merge would lose one.
     """
     ours, theirs = _with_own_ids(base, ours, theirs, ids)
     before, left, right = (_by_id(space) for space in (base, ours, theirs))
@@ -86,8 +85,8 @@ def merge(base: Space, ours: Space, theirs: Space, *, ids: Collection[str] = (),
     gone = (before.keys() | left.keys() | right.keys()) - present
 
     def sound(memory: Memory) -> Memory:
-        """The memory without references to what the merge deletes, and without a successor that neither the result nor
-        the base has."""
+        """The memory without references to memories that the merge deletes, and without a successor that is in neither the
+        result nor the base."""
         memory, old = without_dangling(memory, lambda name: name not in gone), before.get(memory.id)
         is_known = memory.superseded_by in present or (old is not None and memory.superseded_by == old.superseded_by)
         return memory if is_known else without_successor(memory)
@@ -100,9 +99,9 @@ def _ordered(memories: Iterable[Memory]) -> tuple[Memory, ...]:
 
 
 def _with_own_ids(base: Space, ours: Space, theirs: Space, others: Collection[str]) -> tuple[Space, Space]:
-    """Both sides with an id of its own for each memory; two that each side added may have come to one id.
+    """Both sides with a new id for one of each two different memories that were added under the same id.
 
-    The one that the id was made for, by its path, keeps it; else the one of the smaller bytes.
+    The memory from whose path the id was made keeps it; else the one with the smaller bytes does.
     """
     before, left, right = ({m.id: m for m in space.objects} for space in (base, ours, theirs))
     taken, space = {*before, *left, *right, *others}, min(ours.name, theirs.name)
@@ -134,19 +133,19 @@ def _by_id(space: Space) -> dict[str, Memory]:
 def _memory(
     base: Memory | None, left: tuple[Memory | None, Space], right: tuple[Memory | None, Space]
 ) -> tuple[Memory | None, list[str]]:
-    """One memory of the result, or None when it is deleted, and the fields in conflict."""
+    """One memory of the result, None when it is deleted, and the names of its fields in conflict."""
     (ours, our_space), (theirs, their_space) = left, right
     if ours is None or theirs is None:
-        kept = ours or theirs
+        present = ours or theirs
         deleting = our_space if ours is None else their_space
         if base is None:
-            return kept, []
-        # Links that the check of another memory gave it are no reason to bring back what is purged.
-        if kept is None or _is_same(_without_found_links(kept), _without_found_links(base)):
+            return present, []
+        # A link added by a check for contradictions is no edit: it must not bring back a purged memory.
+        if present is None or _is_same(_without_found_links(present), _without_found_links(base)):
             return None, []
-        # What one side changed and the other deleted stays, with a note: a deletion can be repeated, a text cannot.
+        # A memory that one side edited and the other deleted stays, with a note: a deletion can be repeated, a text cannot.
         note = {"field": DELETED, "value": None, "updated_at": deleting.updated_at}
-        return _noted(kept, [note]), [DELETED]
+        return _noted(present, [note]), [DELETED]
     if _is_same(ours, theirs) or (base is not None and _is_same(theirs, base)):
         return ours, []
     if base is not None and _is_same(ours, base):
@@ -168,7 +167,7 @@ def _noted(memory: Memory, notes: Iterable[Json]) -> Memory:
 
 
 def _with_conflicts(known: Json, notes: Iterable[Json]) -> list[Json]:
-    """`known` conflicts with `notes` among them, each once, in order of time. What is no list counts as one of them."""
+    """The `known` conflicts and `notes`, each once, in order of time. A value of `known` that is not a list counts as one."""
     every = {encode(note): note for note in [*(known if isinstance(known, list) else [known]), *notes]}
 
     def order(place: bytes) -> tuple[str, bytes]:
@@ -179,7 +178,7 @@ def _with_conflicts(known: Json, notes: Iterable[Json]) -> list[Json]:
 
 
 def _is_same(first: Memory, second: Memory) -> bool:
-    # Python takes 1, 1.0 and True for equal, so that equal values may still be different bytes.
+    # Bytes decide, because 1, 1.0 and True are equal in Python and differ in JSON.
     return first is second or (first == second and encode(memory_to_json(first)) == encode(memory_to_json(second)))
 
 
@@ -188,7 +187,7 @@ def _json(memory: Memory) -> dict[str, Json]:
 
 
 def _header(base: Space, ours: Space, theirs: Space) -> tuple[Space, list[str]]:
-    """The merged space without its objects, and the fields of it in conflict."""
+    """The merged space without its objects, and the names of its fields in conflict."""
     before, left, right = (
         {
             **s.extra,
@@ -221,8 +220,8 @@ def _header(base: Space, ours: Space, theirs: Space) -> tuple[Space, list[str]]:
 def _make_paths_unique(
     objects: dict[str, Memory], paths: Container[str], *sides: Mapping[str, Memory]
 ) -> dict[str, str]:
-    """Gives all but one of the memories that the merge brought to one path a path of their own, none of `paths`; id to new
-    path. `sides` are what the base, ours and theirs had.
+    """Moves all but one of the memories that the merge brought to one path, to new paths not in `paths`; returns these by id.
+    `sides` are the memories of the base, ours and theirs.
 
     Memories that shared a path on one side already are left as they are: that is no doing of the merge.
     """
@@ -234,10 +233,10 @@ def _make_paths_unique(
         was, *here = ({n for n in names if n in side and side[n].path == path} for side in sides)
         if len(names) < 2 or len(names) in map(len, here):
             continue
-        # Who was there before stays; then who was made first.
+        # The memory that had the path in the base keeps it, else the oldest one.
         _, *others = sorted((n not in was, objects[n].created_at, n) for n in names)
         for _, _, name in others:
-            # A digest of the id, as `remember` makes one; a longer one where even that path is taken.
+            # The path ends in a digest of the id, as with `remember`, which is longer where that path is taken too.
             candidates = (marked(path, short_digest(name, length)) for length in (8, 16, 32))
             moved[name] = next(free for free in candidates if free not in groups and free not in paths)
             groups[moved[name]] = [name]
@@ -248,12 +247,12 @@ def _make_paths_unique(
 _OF_ITS_OWN = frozenset(
     "id created_at updated_at version strength chunks metadata.hash metadata.pii_flags metadata.conflicts".split()
 )
-"""Fields that say nothing without the memory that they are of, and notes, which are taken over one by one."""
+"""Fields with no meaning outside of their memory, and `conflicts`, whose notes are copied one by one."""
 _NOTHING: tuple[Json, ...] = (None, "", (), [], {})
 
 
 def _merge_creations(base: Memory | None, first: Memory, second: Memory) -> tuple[Memory, list[str]]:
-    """The newer of two memories of one id with notes of what the older one had that it has not, and the fields of these."""
+    """The newer of two memories of one id, with notes of the values that only the older one has, and the fields of these."""
     older, newer = sorted((first, second), key=lambda memory: memory.created_at)
     was = base if base is not None and base.created_at == older.created_at else None
     made = {"created_at": older.created_at, "updated_at": older.updated_at}
@@ -275,7 +274,7 @@ def _merge_creations(base: Memory | None, first: Memory, second: Memory) -> tupl
 
 
 def without_creations(memory: Memory, until: str) -> Memory:
-    """The memory without the notes of memories that were made until then."""
+    """The memory without the notes of memories created until `until`."""
     notes = memory.metadata.get("conflicts")
     if not isinstance(notes, list):
         return memory
@@ -287,7 +286,7 @@ def without_creations(memory: Memory, until: str) -> Memory:
 
 
 def _flat(memory: Memory) -> Iterator[tuple[str, Json]]:
-    """The fields of a memory with their values; those that are merged by key as `metadata.hash`."""
+    """The fields of a memory with their values; fields that are merged by key are split, as in `metadata.hash`."""
     for name, value in memory_to_json(memory).items():
         if name in _MAPS and isinstance(value, Mapping):
             yield from ((f"{name}.{key}", one) for key, one in value.items())
@@ -300,9 +299,9 @@ _DEFAULTS: Mapping[str, Json] = {**CORE_DEFAULTS, "policy": {}}
 _MAPS = ("policy", *(name for name, row in FIELDS.items() if row.merging == BY_KEY))
 _SUMMARIES = tuple(name for name, row in FIELDS.items() if row.like)
 _FOLLOW_TEXT = ("metadata.pii_flags", *(name for name, row in FIELDS.items() if row.merging == OF_TEXT))
-"""Made of the text: where the sides have different ones, these come from the side whose text stays."""
+"""Fields derived from the text: where the texts differ, they are taken from the side whose text wins."""
 _UNNOTED = ("links", "chunks", "metadata.hash", "metadata.pii_flags", "metadata.conflicts")
-"""Where the newer simply stays: made of the text, or the weight of a link that both sides set."""
+"""Fields whose newer value wins without a note: derived from the text, or a link, whose weight both sides set."""
 
 
 def _link_key(link: Json) -> bytes:
@@ -313,47 +312,50 @@ _SETS: Mapping[str, Callable[[Json], bytes]] = {
     **dict.fromkeys((name for name, row in FIELDS.items() if row.merging == ADDED), encode),
     "metadata.pii_flags": encode, "metadata.conflicts": encode, "links": _link_key,
 }  # fmt: skip
-"""The lists whose order says nothing, each with what two equal items have in common."""
+"""The lists that are merged as sets, each with the function that gives the key of an item."""
 
 
 def merge_objects(
     base: Mapping[str, Json], ours: Mapping[str, Json], theirs: Mapping[str, Json]
 ) -> tuple[dict[str, Json], list[str]]:
-    """The merged object, and the fields in conflict; `base` is empty where the two have nothing in common.
+    """The merged object, and the names of the fields in conflict; `base` is empty where there is none.
 
-    Nothing below knows which side is called ours: one of the two is the newer, by `updated_at` and then by its bytes.
+    The result must not depend on which side is called ours: the newer side is that of the later `updated_at`, then of the
+    greater bytes.
     """
     older, newer = sorted((theirs, ours), key=lambda side: (str(side["updated_at"]), encode(side)))
-    return _FieldMerge(base, newer, older).run()
+    merging = _FieldMerge(base, newer, older)
+    data, conflicts = merging.data, merging.conflicts
+    # The text first, because others follow it; the metadata last, because conflicts are noted there.
+    for name in sorted(newer.keys() | older.keys(), key=lambda n: (n != "raw", n == "metadata", n)):
+        value = merging.merged(name, *(_get(side, name) for side in (base, newer, older)))
+        if value is not _MISSING:
+            data[name] = value
+    if conflicts:
+        metadata = data.get("metadata", {})
+        notes = [{"field": n, "value": value, "updated_at": at} for n, (value, at) in conflicts.items()]
+        data["metadata"] = {**metadata, "conflicts": _with_conflicts(metadata.get("conflicts", []), notes)}
+    return data, sorted(conflicts)
 
 
 class _FieldMerge(Record, frozen=False):
+    """The merge of the fields of one object. `data` has those merged so far; `conflicts` has, by field, the older value and
+    the `updated_at` of its side."""
+
     base: Mapping[str, Json]
     newer: Mapping[str, Json]
     older: Mapping[str, Json]
     data: dict[str, Json] = field(default_factory=dict)
-    conflicts: dict[str, tuple[Json, Json]] = field(default_factory=dict)  # what gave way, and when it was written
+    conflicts: dict[str, tuple[Json, Json]] = field(default_factory=dict)
 
-    def run(self) -> tuple[dict[str, Json], list[str]]:
-        # The text first, because others follow it; the metadata last, because conflicts are noted there.
-        for name in sorted(self.newer.keys() | self.older.keys(), key=lambda n: (n != "raw", n == "metadata", n)):
-            value = self._field(name, *(_get(side, name) for side in (self.base, self.newer, self.older)))
-            if value is not _MISSING:
-                self.data[name] = value
-        if self.conflicts:
-            metadata = self.data.get("metadata", {})
-            notes = [{"field": n, "value": value, "updated_at": at} for n, (value, at) in self.conflicts.items()]
-            self.data["metadata"] = {**metadata, "conflicts": _with_conflicts(metadata.get("conflicts", []), notes)}
-        return self.data, sorted(self.conflicts)
-
-    def _field(self, name: str, base: Json, newer: Json, older: Json) -> Json:
+    def merged(self, name: str, base: Json, newer: Json, older: Json) -> Json:
         if name == "updated_at":
             return max(newer, older)
         if name in ("strength", "version"):
             was, new, old = (1 if n is _MISSING else int(n) for n in (base, newer, older))
-            if name == "strength":  # what both sides added to it; what is confirmed on either side is confirmed
+            if name == "strength":  # the sum of what both sides added: a confirmation on either side counts
                 return max(0, increased(new, old - was))
-            # One more when both were edited, for the result is a text that neither side has.
+            # One more when both sides were edited, because neither has the merged text.
             return increased(max(new, old), min(new, old) > was)
         if name in _FOLLOW_TEXT and self._text_side() is not None:
             is_newer = self._text_side() is self.newer
@@ -365,7 +367,7 @@ class _FieldMerge(Record, frozen=False):
         if name in _MAPS and isinstance(newer, dict) and isinstance(older, dict):
             sides = (base if isinstance(base, dict) else {}, newer, older)
             values = {
-                key: self._field(f"{name}.{key}", *(side.get(key, _MISSING) for side in sides))
+                key: self.merged(f"{name}.{key}", *(side.get(key, _MISSING) for side in sides))
                 for key in sorted(newer.keys() | older.keys())
             }
             return {key: value for key, value in values.items() if value is not _MISSING}
@@ -376,7 +378,7 @@ class _FieldMerge(Record, frozen=False):
         return self._value(name, base, newer, older)
 
     def _value(self, name: str, base: Json, newer: Json, older: Json) -> Json:
-        """Whichever side changed it; where both did, the newer, and the older is noted. An edit outlives a removal."""
+        """The value that one side changed; where both did, the newer one, with a note of the older. An edit wins over a removal."""
         if _is_equal(newer, older) or _is_equal(older, base):
             return newer
         if _is_equal(newer, base):
@@ -388,7 +390,7 @@ class _FieldMerge(Record, frozen=False):
         return newer
 
     def _set(self, name: str, base: Sequence[Json], newer: Sequence[Json], older: Sequence[Json]) -> Json:
-        """What was there keeps its place, what either side added comes after it."""
+        """The items of the base in their order, then those that either side added."""
         if _is_equal(newer, older) or _is_equal(older, base):
             return newer
         if _is_equal(newer, base):
@@ -400,13 +402,13 @@ class _FieldMerge(Record, frozen=False):
         return [value for value in values if value is not _MISSING]
 
     def _text_side(self) -> Mapping[str, Json] | None:
-        """The side whose text stays, or None when both have the same."""
+        """The side whose text wins, or None when both have the same."""
         if _is_equal(_get(self.newer, "raw"), _get(self.older, "raw")):
             return None
         return self.newer if _is_equal(self.data.get("raw", _MISSING), _get(self.newer, "raw")) else self.older
 
     def _hash(self, base: Json, newer: Json, older: Json) -> Json:
-        """The digest of the text and content that came out, which may be of no side when each gave one of the two."""
+        """The hash of the merged text and content. Neither side has it where one side gave the text and the other the content."""
         text, content = self.data.get("raw", ""), self.data.get("content", _MISSING)
         of_sides = [
             _is_equal(text, _get(s, "raw")) and _is_equal(content, _get(s, "content")) for s in (self.newer, self.older)
@@ -423,16 +425,16 @@ def _get(side: Mapping[str, Json], name: str) -> Json:
 
 
 def _is_equal(first: Json, second: Json) -> bool:
-    # By bytes, because Python takes 1, 1.0 and True for equal.
+    # Bytes decide, because 1, 1.0 and True are equal in Python.
     if first is _MISSING or second is _MISSING:
         return first is second
     return first is second or encode(first) == encode(second)
 
 
 def merge_versions(base: bytes, ours: bytes, theirs: bytes) -> Merged:
-    """The merged space. Raises CorruptError when ours or theirs is no space that this version may write.
+    """The merged space. Raises CorruptError when ours or theirs is not a space that this version may write.
 
-    A base that cannot be read, or is empty because there is none, counts as an empty space: then nothing is deleted.
+    A base that cannot be read, or is empty because there is none, counts as an empty space, so that nothing is deleted.
     """
     left, right = _decoded(ours, "ours"), _decoded(theirs, "theirs")
     try:
@@ -447,14 +449,16 @@ def _decoded(data: bytes, where: str) -> Space:
     with from_elsewhere(_ON_THAT_SIDE):
         space = decode_space(data, where)
         check_writable(space, where)
-        check_memories(space.objects, where, with_hashes=False)  # a text that a hand changed is merged as it is
+        check_memories(
+            space.objects, where, with_hashes=False
+        )  # an edit of the file by hand leaves the hash of the text wrong
         if encode_space(space) != data:
             check_names_once(data, where, _ON_THAT_SIDE)
     return space
 
 
 def merge_files(base: ByteWindow, ours: ByteWindow, theirs: ByteWindow) -> tuple[Merged, Iterable[Piece]]:
-    """What comes out, of which the space has no more than what had to be looked at, and the file in pieces. Raises as
+    """The result, whose space has only the memories that had to be decoded, and the merged file in pieces. Raises as
     `merge_versions` does."""
     try:
         return _merge_parts(base, ours, theirs)
@@ -464,6 +468,7 @@ def merge_files(base: ByteWindow, ours: ByteWindow, theirs: ByteWindow) -> tuple
 
 
 def _merge_parts(*files: ByteWindow) -> tuple[Merged, Iterable[Piece]]:
+    """`merge_files` without decoding what all three files have. Raises OddError, MemcliError where they must be merged whole."""
     versions = [_read_version(file) for file in files]
     common = frozenset.intersection(*(frozenset(digests) for *_, digests in versions))
     changed: list[list[Memory]] = []
@@ -501,7 +506,7 @@ def _merge_parts(*files: ByteWindow) -> tuple[Merged, Iterable[Piece]]:
 
 
 def _read_version(file: ByteWindow) -> tuple[Space, bytes, Items, Sequence[bytes]]:
-    """The header of one version, the bytes around its memories, these, and their digests in the same order."""
+    """The header of one version, the bytes around its memories, the memories, and their digests in the same order."""
     found = framed(file, "a version")
     if found is None:
         raise OddError

@@ -1,4 +1,4 @@
-"""A run of the trash as bytes: the space's header with what was removed, and a note of what removed it."""
+"""A trash run as bytes: the header of the space with the removed memories, and a record of the removal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def encode_run(
     severed: Sequence[Severed] = (),
     replaced: Mapping[str, str] | None = None,
 ) -> tuple[str, bytes]:
-    """The name and the canonical bytes of a run. The space's own unknown fields go into the note, out of its way."""
+    """The name and the canonical bytes of a run. Unknown fields of the space are stored inside the record of the removal."""
     note: dict[str, Json] = {"at": removed_at, "command": command, "extra": removed.extra}
     if severed:
         note["severed"] = [
@@ -48,17 +48,17 @@ def encode_run(
     if replaced:
         note["replaced"] = dict(replaced)
     data = encode_full(replace(removed, extra={_NOTE: note}))
-    # Names are in order of time; the same removal under the same clock has the same name.
+    # Sorted by name, runs are in order of time; the same removal at the same time has the same name.
     return f"{removed_at.replace('-', '').replace(':', '')}-{short_digest(data.decode(), 8)}", data
 
 
 def run_bytes(run: Run) -> bytes:
-    """The canonical bytes of a run as it is now."""
+    """The canonical bytes of a run."""
     return encode_run(run.removed_at, run.command, run.space, run.severed, run.replaced)[1]
 
 
 def decode_run(name: str, data: bytes, where: str) -> Run:
-    """The run that `data` holds. Raises CorruptError naming `where`."""
+    """The run in `data`. Raises CorruptError naming `where`."""
     space = decode_space(data, where)
     note = space.extra.get(_NOTE)
     kinds = (("at", str), ("command", str), ("extra", dict))

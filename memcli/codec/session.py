@@ -1,11 +1,11 @@
-"""The file of a session, as JSON Lines: a header, then messages and changes of state in the order in which they came.
+"""The session file: JSON Lines of a header, then messages and changes of state in the order of their arrival.
 
     {"format": "memcli/session", "id": "ses_...", "space": "main", "started_at": "...", "version": 1}
     {"at": "...", "number": 1, "role": "user", "text": "..."}
     {"at": "...", "state": "paused"}
 
-What follows the last newline was torn by a crash, and is no line. A session is in the state that its last line says; a
-message says that it is active.
+Bytes after the last newline were truncated by a crash and are ignored. The last line determines the state of the session: a
+message means that it is active.
 """
 
 from __future__ import annotations
@@ -52,20 +52,20 @@ def encode_entry(entry: Entry) -> bytes:
 
 
 def entry_to_json(entry: Entry) -> dict[str, Json]:
-    """A message or a change of state; fields that hold their default are left out."""
+    """A message or a change of state as JSON, without fields equal to their default."""
     fields = MESSAGE_FIELDS if isinstance(entry, Message) else STATE_FIELDS
     return {name: value for name in fields if (value := getattr(entry, name)) or name == "text"}
 
 
 def session_to_json(session: Session) -> dict[str, Json]:
-    """A session as commands print it."""
+    """A session as JSON for the output of commands."""
     names = ("id", "space", "title", "state", "started_at", "ended_at", "outcome", "source", "key", "messages")
     fields = {name: getattr(session, name) for name in names}
     return {name: value for name, value in fields.items() if value or name in ("title", "messages")}
 
 
 def decode_header(line: bytes, where: str) -> Session:
-    """The session of a first line, which is active and has no messages. Raises CorruptError naming `where`."""
+    """The session of a header line, as active and without messages. Raises CorruptError naming `where`."""
     tree = _parse(line, where)
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
         raise CorruptError(f'{where}: not a session (no "format": "{FORMAT}")', MEND)
@@ -79,7 +79,7 @@ def decode_header(line: bytes, where: str) -> Session:
 
 
 def decode_entry(line: bytes, where: str) -> Entry:
-    """The message or change of state of a line. Raises CorruptError naming `where`."""
+    """The message or change of state in a line. Raises CorruptError naming `where`."""
     tree = _parse(line, where)
     if not isinstance(tree, dict) or ("state" in tree) == ("number" in tree):
         raise CorruptError(f"{where}: neither a message nor a change of state", MEND)
@@ -90,7 +90,7 @@ def decode_entry(line: bytes, where: str) -> Entry:
 
 
 def check_writable(session: Session, where: str) -> None:
-    """Raises CorruptError when the file is of a newer format, which this version must not add to."""
+    """Raises CorruptError when the file has a newer format, to which this version must not append."""
     if session.version > VERSION:
         raise CorruptError(
             f"{where}: written by a newer memcli (format version {session.version}; this one writes {VERSION})",
@@ -99,8 +99,8 @@ def check_writable(session: Session, where: str) -> None:
 
 
 def end_of(tail: bytes, start: int, where: str) -> tuple[int, StateChange, int] | None:
-    """What the last bytes of a file say, from the byte `start` on: the number of the last message, the state, and the bytes of
-    all whole lines; None when they do not reach back far enough.
+    """The end of a session file, from its bytes `tail` at offset `start`: the number of the last message, the state, and the
+    size of the file in complete lines; None when `tail` does not reach back to a message.
 
     Raises CorruptError for a line that cannot be read.
     """
@@ -109,7 +109,7 @@ def end_of(tail: bytes, start: int, where: str) -> tuple[int, StateChange, int] 
     last = end = size
     while end:
         begin = tail.rfind(b"\n", 0, end - 1) + 1
-        if not begin:  # the header, or a line of which the beginning is not there
+        if not begin:  # the header, or a line that begins before `tail`
             break
         entry = decode_entry(tail[begin:end], where)
         if isinstance(entry, Message):
@@ -119,7 +119,7 @@ def end_of(tail: bytes, start: int, where: str) -> tuple[int, StateChange, int] 
 
 
 def with_end(session: Session, messages: int, change: StateChange) -> Session:
-    """The session of a header, in the state and with the count of messages at the end of its file."""
+    """The session with the state and the number of messages that `end_of` returned."""
     is_ended = change.state == ENDED
     return replace(
         session, messages=messages, state=change.state, ended_at=change.at if is_ended else "",

@@ -1,15 +1,15 @@
-"""The space file: the canonical bytes of a space, and where each memory stands in them.
+"""The space file: the canonical bytes of a space, and the positions of its memories in them.
 
-Form: the fields of a memory in a space file, by the version of its format.
+Form: the fields of a memory in a space file, by the version of the format.
 
-Version 1 has every core field of a memory: the full form, which servers, exports and digests have as well. Version 2 leaves
-out a field that has its default, or the value of the field that it is `like` (see `model/shapes.py`), and in the metadata
-the name of the file's own space; so `"space": null` stands for a memory without a space there.
+Version 1 has every core field of a memory. This is the full form, which is also that of servers, exports and digests. Version 2
+leaves out a field with its default, or with the value of the field that it is `like` (see `model/shapes.py`), and in the
+metadata the name of the file's own space; so `"space": null` is a memory without a space in its metadata.
 
-Frame: the bytes between which the memories of a canonical space file, and their fields, stand.
+Frame: the bytes before, between and after the memories of a canonical space file, and before their fields.
 
-JSON escapes newlines in text, so a newline can only be structure: between the mark of the list and its end, a line of
-four spaces and a brace is the edge of a memory, and what stands behind six spaces is the name of one of its fields.
+JSON escapes newlines in text, so a newline is always structure: within the list of memories, a line of four spaces and a brace
+begins or ends a memory, and a line of six spaces begins one of its fields.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ if TYPE_CHECKING:  # which imports this module
     from memcli.codec.window import ByteWindow
 
 VERSION = 2
-"""The version that space files are written in."""
+"""The format version of new space files."""
 FULL_VERSION = 1
 
 
 class SpaceForm(Record):
-    """How the memories of the space of this name are written."""
+    """The form of the memories in the file of the space named `space`."""
 
     space: str
     version: int = VERSION
 
     def to_json(self, memory: Memory) -> dict[str, Json]:
-        """The JSON object that stands for the memory."""
+        """The JSON object of the memory in this form."""
         fields = memory_to_json(memory)
         if self.version == FULL_VERSION:
             return fields
@@ -61,7 +61,7 @@ class SpaceForm(Record):
         return fields
 
     def from_json(self, data: Mapping[str, Json], where: str) -> Memory:
-        """The memory that a JSON object stands for. Raises CorruptError naming `where` and the field."""
+        """The memory of a JSON object in this form. Raises CorruptError naming `where` and the field."""
         if self.version == FULL_VERSION:
             return memory_from_json(data, where)
         fields = dict(data)
@@ -77,36 +77,36 @@ class SpaceForm(Record):
 
 
 def _implied(name: str, fields: Mapping[str, Json]) -> Json:
-    """What a field is where it is left out, by the fields above it."""
+    """The value of a field that is left out, given the other fields."""
     like = FIELDS[name].like
     return fields[like] if like else CORE_DEFAULTS[name]
 
 
 def form_of(header: Mapping[str, Json], space: str = "") -> SpaceForm:
-    """How the memories of a file are written, by its header, which may be damaged: then the file is that of `space`."""
+    """The form of the memories in a file, by its header. Where the header is damaged, it is the form of `space`."""
     name, version = header.get("space"), header.get("version")
     return SpaceForm(name if isinstance(name, str) else space, version if type(version) is int else VERSION)
 
 
 OBJECTS = b'\n  "objects": ['
-"""What the list of memories begins with."""
+"""The bytes before the first memory."""
 END = b"\n  ]"
-"""What it ends with, behind the last memory."""
+"""The bytes after the last memory."""
 INDENT = b"\n    "
-"""The new line of a memory: before its first brace, and before each of its lines."""
+"""The newline and indentation before each line of a memory."""
 OPEN = INDENT + b"{\n"
 CLOSE = INDENT + b"}"
 USUAL_END = CLOSE + END + b',\n  "policy": '
-"""The end of the list as it nearly always is, with the last memory before it and a policy behind it."""
+"""The end of the last memory and of the list, followed by a policy, as in nearly every file."""
 
 
 def of_space(name: str) -> bytes:
-    """What stands before the value of a field of the space."""
+    """The bytes before the value of a field of the space."""
     return f'\n  "{name}": '.encode()
 
 
 def of_memory(name: str) -> bytes:
-    """What stands before the value of a field of a memory."""
+    """The bytes before the value of a field of a memory."""
     return f'\n      "{name}": '.encode()
 
 
@@ -122,28 +122,28 @@ _KNOWN = frozenset(("format", "version", "space", "metadata", "policy", "updated
 
 
 Span = tuple[int, int]
-"""Where a memory begins and ends in a space file, in bytes."""
+"""The offsets of the first byte of a memory and of the byte after its last."""
 
 
 def new_space(name: str) -> Space:
-    """A space that is not there yet; those beside the default one are not for git from the beginning."""
+    """A new space. Spaces beside the default one are derived or private from the beginning, so that git ignores them."""
     if not is_beside(name):
         return Space(name)
     return Space(name, policy=Policy(visibility="derived" if name == REPO else "private"))
 
 
 def encode_memory(memory: Memory) -> bytes:
-    """The bytes of one memory in full form, from brace to brace: as servers hold it, and as digests are made of it."""
+    """The bytes of one memory in full form, from brace to brace, which servers store and digests are computed over."""
     return encode(memory_to_json(memory)).replace(b"\n", INDENT)
 
 
 def encode_item(memory: Memory, form: SpaceForm) -> bytes:
-    """The bytes of one memory as they stand in a file of this form, from brace to brace."""
+    """The bytes of one memory in a file of this form, from brace to brace."""
     return encode_memory(memory) if form.version == FULL_VERSION else encode_wrapped(form.to_json(memory), _DEPTH)
 
 
 def decode_item(data: bytes, form: SpaceForm, where: str) -> Memory:
-    """The memory with these bytes in a file, or on a server. Raises CorruptError."""
+    """The memory of the bytes that `encode_item` returned. Raises CorruptError."""
     tree = decode(data, where)
     if not isinstance(tree, dict):
         raise CorruptError(f"{where}: a memory is not a JSON object", MEND)
@@ -162,12 +162,12 @@ def encode_space(space: Space) -> bytes:
 
 
 def encode_full(space: Space) -> bytes:
-    """The canonical bytes of a space in full form, which is that of version 1 of the file."""
+    """The canonical bytes of a space in full form."""
     return encode({**header_to_json(space), "objects": list(map(memory_to_json, space.objects))}) + b"\n"
 
 
 def header_to_json(space: Space) -> dict[str, Json]:
-    """The space in full form, but for its objects."""
+    """The fields of a space in full form, without its objects."""
     return {
         **space.extra,
         "format": FORMAT,
@@ -180,12 +180,12 @@ def header_to_json(space: Space) -> dict[str, Json]:
 
 
 def decode_space(data: bytes, where: str) -> Space:
-    """The space that `data` holds. Raises CorruptError naming `where` and the damage."""
+    """The space in `data`. Raises CorruptError naming `where` and the damage."""
     return space_from_json(decode(data, where), where)
 
 
 def space_from_json(tree: Json, where: str) -> Space:
-    """The space that the JSON value `tree` holds. Raises CorruptError naming `where` and the damage."""
+    """The space in the JSON value `tree`. Raises CorruptError naming `where` and the damage."""
     space, form = _header(tree, where), form_of(tree)
     objects = []
     for n, item in enumerate(tree["objects"], 1):
@@ -196,21 +196,21 @@ def space_from_json(tree: Json, where: str) -> Space:
 
 
 def decode_header(head: bytes, tail: bytes, where: str) -> Space:
-    """The space without its objects, from what stands before and behind them. Raises CorruptError."""
+    """The space without its objects, from the bytes before and after them. Raises CorruptError."""
     return _header(decode(head + tail, where), where)
 
 
 def decode_form(head: bytes, tail: bytes, where: str) -> SpaceForm:
-    """How the memories of a file are written, from what stands before and behind them. Raises CorruptError."""
+    """The form of the memories in a file, from the bytes before and after them. Raises CorruptError."""
     tree = decode(head + tail, where)
     _header(tree, where)
     return form_of(tree)
 
 
 def header_ends(begin: bytes, end: bytes) -> tuple[bytes, bytes] | None:
-    """What stands before and behind the memories of a canonical file, in its first and its last bytes.
+    """The bytes before and after the memories of a canonical file, from its first bytes `begin` and its last bytes `end`.
 
-    None when either does not reach that far, or the file is not canonical.
+    None when either is too short, or the file is not canonical.
     """
     first, last = begin.find(OBJECTS + OPEN), end.rfind(USUAL_END)
     if first < 0 or last < 0 or b"\n}" in begin[:first]:
@@ -219,8 +219,9 @@ def header_ends(begin: bytes, end: bytes) -> tuple[bytes, bytes] | None:
 
 
 def check_writable(space: Space, where: str, is_accepted: Callable[[], bool] = lambda: True) -> None:
-    """Raises CorruptError when the file is of a newer format, which this version must not rewrite, and when a field of its
-    policy does not fit: what it would have forbidden is not known. In a store that nobody has accepted it forbids nothing.
+    """Raises CorruptError when the file has a newer format, which this version must not rewrite, or an invalid field in its
+    policy, since it is unknown what that field was to forbid. In a store that nobody has accepted a policy forbids nothing,
+    so that the second error is not raised where `is_accepted` is false.
     """
     if space.version > VERSION:
         raise NewerError(
@@ -234,9 +235,9 @@ def check_writable(space: Space, where: str, is_accepted: Callable[[], bool] = l
 
 
 def spans(data: Any) -> list[Span] | None:
-    """Where each memory stands in a canonical file (bytes, or a window on them); None when it is not canonical.
+    """The span of each memory in a canonical file (bytes, or a window on them); None when it is not canonical.
 
-    Reads structure alone, so that an index can find what changed without parsing the rest.
+    Searches newlines and braces alone, so that an index can find changed memories without parsing the others.
     """
     start = data.find(OBJECTS)
     if start < 0:
@@ -252,7 +253,7 @@ def spans(data: Any) -> list[Span] | None:
         end += len(CLOSE)
         found.append((start + len(INDENT), end))
         start = end + (data[end : end + 1] == b",")
-        block, at = data[start : start + _BLOCK], 0  # in which those that are whole are found faster
+        block, at = data[start : start + _BLOCK], 0  # slicing each memory off a window is slower
         while block.startswith(OPEN, at):
             end = block.find(CLOSE, at) + len(CLOSE)
             if end < len(CLOSE) or not block.startswith(b",", end):
@@ -264,18 +265,18 @@ def spans(data: Any) -> list[Span] | None:
 
 
 def may_have(data: bytes, keys: Collection[str]) -> bool:
-    """Whether one of the keys, if there are any, may stand in the stored bytes of a memory."""
+    """Whether a memory may have one of the keys, by its stored bytes; true for no keys."""
     return not keys or any(f'"{key}":'.encode() in data for key in keys)
 
 
 def find_memory(data: bytes, name: str, where: str) -> Memory | None:
-    """The memory of this id in a space file, which is not parsed whole where that can be helped. Raises CorruptError."""
+    """The memory with the id `name` in a space file, which is parsed whole only where a search fails. Raises CorruptError."""
     quoted = encode(name)
     place = data.find(of_memory("id") + quoted)
     if place >= 0:
         start, end = data.rfind(OPEN, 0, place), data.find(CLOSE, place)
         header: dict[str, Json] = {}
-        for field in ("space", "version"):  # each is on one line; there is none in a damaged file
+        for field in ("space", "version"):  # each is on one line; a damaged file may have neither
             key = of_space(field)
             line = data.rfind(key) + len(key)
             with suppress(CorruptError):
@@ -291,19 +292,19 @@ def find_memory(data: bytes, name: str, where: str) -> Memory | None:
 
 
 def policy_to_json(policy: Policy) -> dict[str, Json]:
-    """The policy's fields that are not default."""
+    """The fields of the policy that differ from their default."""
     default = Policy()
     known = {n: getattr(policy, n) for n in POLICY_FIELDS if getattr(policy, n) != getattr(default, n)}
     return {**known, **policy.extra}
 
 
 NO_POLICY = ""
-"""The name under which what is no object stays in the place of a policy."""
+"""The key in `Policy.extra` of a policy that is not a JSON object."""
 
 
 def policy_from_json(data: Json) -> Policy:
-    """The policy that `data` holds. A field that does not fit has its default, and stays as it is in `extra`, where
-    `policy_problems` finds it; the space is private where that is the visibility, which may be what was meant."""
+    """The policy in `data`. An invalid field has its default, and its value is preserved in `extra`, where `policy_problems`
+    finds it. An invalid visibility is read as private, the safe meaning."""
     if not isinstance(data, dict):
         return Policy(extra={NO_POLICY: data})
     data = spelled_out(data)
@@ -321,7 +322,7 @@ def policy_from_json(data: Json) -> Policy:
 
 
 def policy_problems(policy: Policy) -> dict[str, str]:
-    """What is wrong with the fields of a policy that do not fit, by their names."""
+    """The messages about invalid fields of a policy, by the names of the fields."""
     shapes = {**POLICY_FIELDS, NO_POLICY: {"type": "object"}}
     wrong = sorted(policy.extra.keys() & shapes.keys())
     return {name: problem(policy.extra[name], shapes[name], name or "it") or "" for name in wrong}
@@ -347,12 +348,12 @@ def _header(tree: Json, where: str) -> Space:
 
 
 class OddError(Exception):
-    """A file is not as memcli would write it; where an item is no JSON, only the file as a whole can say where."""
+    """A file is not in the layout that memcli writes, or an item is not JSON. Decoding the whole file gives the position."""
 
 
 class Items:
-    """The items of a file and the form in which they are memories: values that were decoded with the rest of it, or the places
-    in the bytes `data` where they stand. To get one raises OddError if there it is no JSON."""
+    """The items of a file and the form of the memories that they are. `entries` are decoded values, or, with `data`, spans
+    in these bytes, which are decoded on access; that raises OddError for an item that is not JSON."""
 
     def __init__(
         self, entries: Sequence[Json] | Sequence[Span], form: SpaceForm, data: bytes | ByteWindow = b""
@@ -380,16 +381,16 @@ class Items:
         return self.form.from_json(item, where)
 
     def is_canonical(self, n: int, memory: Memory) -> bool:
-        """Whether this item is the memory as memcli writes it in this form."""
+        """Whether the bytes of this item are those that memcli writes for the memory in this form."""
         return self.stored(n) == encode_item(memory, self.form)
 
     def stored(self, n: int) -> bytes:
-        """The bytes of an item in the file; none where that is not known."""
+        """The bytes of an item in the file; empty for decoded values."""
         return self._data[slice(*self._entries[n])] if self._data else b""
 
 
 def framed(data: bytes | ByteWindow, where: str) -> tuple[dict[str, Any], bytes, Items] | None:
-    """The file without its objects, as JSON and as bytes, and these; None where it must be decoded whole."""
+    """The file without its objects, as JSON and as bytes, and the objects; None for a file that must be decoded whole."""
     found = spans(data)
     if found is None or any(data[end:start] != b"," + INDENT for (_, end), (start, _) in pairwise(found)):
         return None
@@ -404,8 +405,8 @@ def framed(data: bytes | ByteWindow, where: str) -> tuple[dict[str, Any], bytes,
 
 
 def as_written(items: Items, where: str) -> Iterator[Memory]:
-    """The memories that the items are, for as long as they stand in order and as memcli writes them. Raises OddError for one
-    that does not, CorruptError."""
+    """Yields the memories of the items. Raises OddError at the first one out of order, or not in the layout that memcli
+    writes, and CorruptError."""
     last = "", ""
     for n in range(len(items)):
         memory = items.memory(n, where)
@@ -416,13 +417,13 @@ def as_written(items: Items, where: str) -> Iterator[Memory]:
 
 
 def check_names_once(data: bytes, where: str, hint: str) -> None:
-    """Raises CorruptError when an object of the JSON in `data` has one name twice: readers differ in which counts."""
+    """Raises CorruptError when an object of the JSON in `data` has a name twice: parsers differ in which value they use."""
     for name in repeated(data):
         raise CorruptError(f"{where}: an object has the field {show(name)} twice", hint)
 
 
 def repeated(data: bytes) -> Iterator[str]:
-    """The keys that stand twice in one object: parsers keep one of the two without a word."""
+    """The keys that occur twice in one object, of which JSON parsers drop one silently."""
     found: list[str] = []
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:

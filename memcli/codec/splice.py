@@ -1,8 +1,8 @@
-"""A canonical space file in memory, looked up and changed by its bytes: what a change does not touch is not parsed.
+"""Lookups and changes in a canonical space file by its bytes, without parsing the memories that a change does not touch.
 
-The file is canonical JSON, in which a newline can only be structure (text escapes it), each field of a memory begins a line,
-and its indentation says how deep it is. So a search for `\\n      "path": "x"` finds the memory at path x and nothing else,
-and memories can be exchanged as ranges of bytes. The result is, byte for byte, the file that would be written anew.
+In canonical JSON a newline is always structure (text escapes it), each field of a memory begins a line, and indentation shows
+the depth. So a search for `\\n      "path": "x"` finds the memory at path x and nothing else, and memories can be replaced as
+ranges of bytes. The result has the same bytes as an encoding of the whole space.
 """
 
 from __future__ import annotations
@@ -35,28 +35,29 @@ from memcli.model.space import Change, Space, under_any
 from memcli.record import replace
 
 Range = tuple[int, int]
-"""A memory, or several with the commas between: from the newline before the first brace to behind the last."""
+"""The bytes of one or several adjacent memories: from the newline before the first brace to the last brace."""
 
 _ID, _PATH, _TIME = map(of_memory, ("id", "path", "updated_at"))
 _HASH = b'"hash": '
-_FEW = 4  # so many searches of the whole file cost less than a table of all its keys
-_FEW_WINDOWED = 8  # the same where the file would have to be read whole first
+_FEW = 4  # up to so many searches of the file cost less than a table of all values of a key
+_FEW_WINDOWED = 8  # the same for a file read by windows, which a table would have to read whole
 
 
 class SpliceShelf:
-    """A shelf on the bytes of a canonical space file, which may be read as they are needed. `where` names it in errors."""
+    """A shelf on the bytes of a canonical space file, or on a window that reads them. `where` names the file in errors.
+
+    Raises CorruptError where the layout is not canonical."""
 
     def __init__(self, data: bytes | ByteWindow, where: str) -> None:
         self._file = data
-        self._data = data  # or what was read of it, whole
+        self._data = data  # replaced by all bytes when a table is made
         self._where = where
-        # Where the memories begin and end.
         self._start = data.find(OBJECTS) + len(OBJECTS)
         if self._start < len(OBJECTS):
             raise self._damaged()
         self._end = self._start
         if data[self._start : self._start + 1] != b"]":
-            end = data.rfind(USUAL_END, self._start)  # from behind, where it is near
+            end = data.rfind(USUAL_END, self._start)  # the end of the list is near the end of the file
             end = data.find(CLOSE + END, self._start) if end < 0 else end
             if end < 0:
                 raise self._damaged()
@@ -66,7 +67,7 @@ class SpliceShelf:
         self._searched: dict[bytes, list[int]] = {}
         self._tables: dict[bytes, dict[bytes, list[int]]] = {}
         self._header: Space | None = None
-        self._last: Range = (0, 0)  # a huge memory is looked for once, not once for each one that is put beside it
+        self._last: Range = (0, 0)  # so that a huge memory is not searched again for each one added beside it
         self._orders: dict[Range, tuple[str, str]] = {}
 
     @property
@@ -109,7 +110,7 @@ class SpliceShelf:
         wanted = frozenset(ids)
         if len(wanted) > _FEW:
             found = self.memories("links", "superseded_by")
-        else:  # what refers to an id holds it as a value, as does what has it
+        else:  # a memory that refers to an id has it as a value, as has the memory of that id
             places = {self._around(at) for name in wanted for at in self._all(b": " + encode(name))}
             found = (self._memory(place) for place in sorted(places))
         return sorted((memory for memory in found if refers_to(memory, wanted)), key=lambda memory: memory.order)
@@ -118,12 +119,12 @@ class SpliceShelf:
         return decode_space(self._data[:], self._where)
 
     def stored(self, name: str) -> bytes:
-        """The bytes of the memory of this id, from brace to brace; none when it is not there."""
+        """The bytes of the memory with the id `name`, from brace to brace; empty when there is none."""
         place = self._place(encode(name))
         return b"" if place is None else self._data[place[0] + len(INDENT) : place[1]]
 
     def spliced(self, change: Change) -> list[Piece]:
-        """The file with `change` made, in pieces."""
+        """The file after `change`, in pieces."""
         ids = {*change.drop, *(m.id for m in change.put)}
         gone = sorted(place for name in ids if (place := self._place(encode(name))) is not None)
         put = sorted(change.put, key=lambda m: m.order)
@@ -137,7 +138,7 @@ class SpliceShelf:
         return [*pieces, b"\n  " if len(pieces) > 1 else b"", frame[cut:]]
 
     def _woven(self, gone: Sequence[Range], new: Sequence[tuple[int, bytes]]) -> Iterator[Piece]:
-        """The ranges that stay, with the new memories before the positions where they belong."""
+        """The ranges between the removed ones `gone`, with each of the `new` memories inserted at its position."""
         n = 0
         begins = [self._start, *(end + 1 for _, end in gone)]
         ends = [*(start - 1 for start, _ in gone), self._end]
@@ -159,9 +160,9 @@ class SpliceShelf:
         return memoryview(file)[start:end] if isinstance(file, bytes) else file.part(start, end)
 
     def _position(self, order: tuple[str, str]) -> int:
-        """Where the first memory of a later order begins, found by halves; the end when there is none."""
+        """The offset of the first memory that sorts after `order`, by binary search; the end of the list when there is none."""
         low, high = self._start, self._end
-        probe = max(low, high - 1)  # what is new mostly belongs at the end
+        probe = max(low, high - 1)  # a new memory has the latest time, so it mostly belongs at the end
         while low < high:
             start, end = self._around(probe)
             if self._order(start, end) < order:
@@ -188,11 +189,11 @@ class SpliceShelf:
         return None if at is None else self._around(at)
 
     def _having(self, key: bytes, text: str) -> Iterator[Memory]:
-        """The memories in which `key` has the value `text`, at any depth where it can stand."""
+        """Memories in which `key`, at any depth, has the value `text`; the caller checks the field."""
         return (self._memory(self._around(at)) for at in self._search(key, encode(text)))
 
     def _search(self, key: bytes, value: bytes) -> Iterator[int]:
-        """Where `key` has `value`, no further than it is asked for; by a table of the whole file once that is cheaper."""
+        """The offsets at which `key` has `value`, searched lazily; by a table of all values after `_few` different searches."""
         wanted = key + value
         if wanted not in self._searched and len(self._searched) >= self._few:
             self._data = self._data[:]
@@ -223,12 +224,12 @@ class SpliceShelf:
 
     def _value(self, key: bytes, at: int) -> bytes:
         start = at + len(key)
-        if key == _HASH:  # which other keys may follow on its line; a digest has nothing that JSON escapes
+        if key == _HASH:  # other keys may follow on the same line; a digest has no character that JSON escapes
             return self._data[start : self._data.index(b'"', start + 1) + 1]
         return self._data[start : self._data.index(b"\n", start)].removesuffix(b",")
 
     def _around(self, at: int) -> Range:
-        """The memory that the byte `at` lies in."""
+        """The range of the memory around the offset `at`."""
         if self._last[0] <= at < self._last[1]:
             return self._last
         start = self._data.rfind(OPEN, self._start, at + len(OPEN))

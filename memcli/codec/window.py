@@ -1,8 +1,9 @@
-"""Bytes that are read as they are asked for, of which a small window at a time is in memory.
+"""Large files read on access, with only a small window of their bytes in memory.
 
-Moves: where in a space file stands what stood in the one before it, so that an index need not read the whole file.
+Moves: the offsets of unchanged bytes in a space file before and after a write, with which an index finds changed memories
+without reading the whole file.
 
-A writer notes them beside the index, one write on a line. They say nothing of what was written.
+A writer appends them to a file beside the index, one line a write. They have offsets only, no text.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ HELD = 1 << 24
 
 
 class ByteRange:
-    """A range of bytes that are read when it is gone through, in pieces."""
+    """A range of bytes of a file, read in pieces by iteration."""
 
     def __init__(self, read: Callable[[int, int], bytes], start: int, end: int) -> None:
         self._read = read
@@ -36,11 +37,11 @@ class ByteRange:
 
 
 Piece = bytes | memoryview | ByteRange
-"""What a file is written in."""
+"""One of the parts from which a file is written."""
 
 
 class ByteWindow:
-    """`size` bytes, searched and sliced as `bytes` are. `read` gives so many from an offset on, and no fewer."""
+    """`size` bytes with the methods of `bytes` for slicing and search. `read(offset, length)` returns exactly `length` bytes."""
 
     def __init__(self, read: Callable[[int, int], bytes], size: int) -> None:
         self._read = read
@@ -62,7 +63,7 @@ class ByteWindow:
         return self._held[start - self._base : end - self._base]
 
     def part(self, start: int, end: int) -> ByteRange:
-        """These bytes, to be read later."""
+        """The range from `start` to `end`, not read yet."""
         return ByteRange(self._read, start, end)
 
     def find(self, text: bytes, start: int = 0, end: int | None = None) -> int:
@@ -107,7 +108,7 @@ class ByteWindow:
         return count
 
     def _move(self, start: int, end: int) -> None:
-        """Holds what is from `start` on, up to `end` or to where the bytes end; all of them if they are few."""
+        """Reads the window from `start` to `end`, or to the end of the file; the whole file if it has at most HELD bytes."""
         if self._size <= HELD:
             start, end = 0, self._size
         self._held = self._read(start, min(end, self._size) - start)
@@ -115,15 +116,16 @@ class ByteWindow:
 
 
 Move = tuple[int, int, int]
-"""So many bytes, where they were and where they are: (old, new, length)."""
+"""Unchanged bytes: their offset before the write, their offset after it, and their number."""
 Place = tuple[int, int]
-"""Where a memory begins, and its length."""
+"""The offset of a memory and its length, in bytes."""
 MOST = 200
-"""A write of more moves or memories is not noted: to read the whole file then costs little more."""
+"""The most moves and memories of a write to record: with more, reading the whole file costs little more."""
 
 
 class MoveStep(Record):
-    """What one write left of the file `before`, by fingerprint, and which memories of the file `after` are new."""
+    """The effect of one write: `before` and `after` are the fingerprints of the file, `moves` its unchanged bytes, `new` its new
+    memories."""
 
     before: str
     after: str
@@ -132,7 +134,7 @@ class MoveStep(Record):
 
 
 def step_of(before: str, after: str, pieces: Iterable[Piece]) -> MoveStep | None:
-    """The step that writes `pieces` after the file `before`; None when they do not say which bytes they take from it."""
+    """The step of a write of `pieces`; None when a piece does not have its offset in the file before."""
     moves: list[Move] = []
     new: list[Place] = []
     at = 0
@@ -148,7 +150,7 @@ def step_of(before: str, after: str, pieces: Iterable[Piece]) -> MoveStep | None
 
 
 def encode_step(step: MoveStep) -> bytes:
-    """The step on one line."""
+    """The step as a line of JSON."""
     return encode_line(
         {
             "before": step.before, "after": step.after,
@@ -158,7 +160,8 @@ def encode_step(step: MoveStep) -> bytes:
 
 
 def steps_between(data: bytes, before: str, after: str) -> list[MoveStep] | None:
-    """The steps that lead from one file to another by the lines `data`; None when they do not, or one cannot be read."""
+    """The steps in the lines `data` that lead from the fingerprint `before` to `after`; None when there is no such chain, or a
+    line cannot be read."""
     steps: list[MoveStep] = []
     for line in reversed(data.splitlines()):
         try:
@@ -177,7 +180,7 @@ def steps_between(data: bytes, before: str, after: str) -> list[MoveStep] | None
 
 
 def joined(first: Iterable[Move], second: Sequence[Move]) -> list[Move]:
-    """What of the first file is in the third, when these lead from it to the second, and from that to the third."""
+    """The moves from a first to a third file, composed of those from the first to the second and from that to the third."""
     found = []
     for old, middle, length in first:
         for start, new, size in second:

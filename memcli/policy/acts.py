@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 _LISTED = 50
-"""So many new memories are listed one by one; of more a line holds the count and a digest."""
+"""The most new memories that an audit line lists one by one; for more it has their count and one digest."""
 
 
 DELETE_SPACE = "delete space"
 
 
 class Act(Record):
-    """What one writer did. `by`: its user and command, where it is not the one that makes the write. `tasks` of upkeep did
-    it, by name with the ids that each changed; `run` is where the trash has what was before. `advised`: what a model let go
-    for it, and why."""
+    """What one write did. `by`: its user and command, where these are not those of the process that writes. `tasks`: the
+    tasks of upkeep that did it, by name, with the ids that each changed; `run`: the trash run with the earlier versions.
+    `advised`: the removals that a language model chose, and its reasons."""
 
     action: str
     touched: Sequence[Touched]
@@ -41,7 +41,7 @@ class Act(Record):
 
     @property
     def must_be_recorded(self) -> bool:
-        """Whether it deletes or governs, and so may not be done without its line."""
+        """Whether it deletes memories or changes the policy: such a write is refused where the audit log cannot be written."""
         return self.policy is not None or any(not touched.after for touched in self.touched)
 
 
@@ -72,12 +72,12 @@ def act_of(
 
 
 def entry(space: str, act: Act, time: str, by: dict[str, Json]) -> dict[str, Json]:
-    """The fields of the line of the audit log for an act at `time`, `by` this author where the act names none."""
+    """The fields of the audit line for `act` at `time`. `by`: user and command, used where the act has none of its own."""
     own = act.by
     if isinstance(own, dict) and own.keys() == {"user", "command"} and all(isinstance(v, str) for v in own.values()):
         by = own
     line: dict[str, Json] = {"time": time, **by, "action": act.action, "space": space}
-    # Ids and paths without what a hand wrote into them past redaction.
+    # A hand-edited file bypasses redaction, so an id or a path may have a secret.
     clean = iter(
         clean_paths(Detector({}, lambda _: "0" * 8), [name for one in act.touched for name in (one.id, one.path)])
     )
@@ -90,7 +90,7 @@ def entry(space: str, act: Act, time: str, by: dict[str, Json]) -> dict[str, Jso
     line["changes"] = [
         {
             "id": one.id,
-            **({"path": one.path} if one.path else {}),  # of what is erased no word is kept
+            **({"path": one.path} if one.path else {}),  # an erased memory has none: it may quote the text
             **({"created_at": one.created_at} if one.created_at else {}),
             "before": one.before,
             "after": one.after,
@@ -124,18 +124,17 @@ def parted(going: Going, grace: float) -> Going:
     """The removed memories that the trash stores, and those that are purged, when the trash stores memories for `grace`
     days."""
     trashed, erased = going.trashed, going.erased
-    if trashed.policy.is_derived:  # the repository has it, but not what was changed in it since
+    if trashed.policy.is_derived:  # ingest can make its memories again from the repository, but not edits to them
         trashed = replace(trashed, objects=tuple(m for m in trashed.objects if m.id in going.displaced))
     if grace == 0:
         spared = going.displaced | going.spared
-        gone = (memory for memory in trashed.objects if memory.id not in spared)
+        erased = (*(memory for memory in trashed.objects if memory.id not in spared), *erased)
         trashed = replace(trashed, objects=tuple(m for m in trashed.objects if m.id in going.spared))
-        erased = (*gone, *erased)
     return replace(going, trashed=trashed, erased=erased)
 
 
-def is_kept(going: Going, *, is_whole: bool) -> bool:
-    """Whether the trash has anything to keep; `is_whole`: the space itself goes."""
+def needs_trash(going: Going, *, is_whole: bool) -> bool:
+    """Whether a removal stores anything in the trash. `is_whole`: the space itself is deleted."""
     return bool(going.trashed.objects) or (is_whole and not going.erased and not going.trashed.policy.is_derived)
 
 
@@ -150,5 +149,5 @@ def trash_note(going: Going, grace: float) -> str:
 
 
 def state_digest(memory: Memory | None) -> str:
-    """The digest of a memory, as lines of the audit log have it: empty for one that is not there."""
+    """The digest of a memory in an audit line; empty for None, a memory that does not exist."""
     return "" if memory is None else memory_digest(memory)

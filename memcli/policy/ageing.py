@@ -1,5 +1,5 @@
-"""What time does to a memory: how much of its confidence is left by its kind and its age, read at recall and never written;
-and seasons, the times in which it ranks higher.
+"""How age changes the rank of a memory: the decay of its confidence, computed at recall and never stored, and seasons, the
+times in which it ranks higher.
 
     12-01..12-31                                 each year; 12-20..01-06 spans two of them
     2026-03-02..2026-03-06                       once
@@ -41,7 +41,7 @@ def familiarity(accesses: int) -> float:
 
 
 def confirmed_at(memory: Memory) -> str:
-    """From when the confidence decays: the last edit or confirmation, else when what it speaks of was so."""
+    """The time from which confidence decays: that of the last edit or confirmation, else `created_at`."""
     is_renewed = memory.version > 1 or memory.strength > 1
     return max(memory.created_at, memory.updated_at) if is_renewed else memory.created_at
 
@@ -80,7 +80,7 @@ def check_period(text: str, at: str) -> None:
 
 @lru_cache(maxsize=1_000)
 def is_in_season(season: str, day: str) -> bool:
-    """Whether a day, as in a timestamp, is in the season. A name, and a period that a hand wrote wrong, never hold."""
+    """Whether `day` (YYYY-MM-DD) is in the season. False for a name, and for an invalid period in a hand-edited file."""
     try:
         today = date.fromisoformat(day)
         return any(holds(today) for holds in _periods(season))

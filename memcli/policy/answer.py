@@ -1,11 +1,11 @@
-"""What a bundle shows of each memory: the part that answers a topic, as it is printed, and how much of it a budget holds.
+"""The part of each memory that a bundle shows, and the choice of these parts within a token budget.
 
-The part is passages with their heading, a commit in short, or an excerpt: the whole sentences, list items, table rows or lines of
-code that have the words of a question.
+A part is passages with their heading, the message and a hunk of a commit, or an excerpt: the whole sentences, list items, table
+rows or lines of code that have the words of the query.
 
-A budget is filled in order of rank. The steps in which a bundle grows are the same whatever the budget: the best memory from its
-least form up to the one to be preferred, then the next; further passages of a memory before what answers less; at last, in the
-same order, whatever goes beyond that. A budget takes as many steps as it has room for, so a larger one never says less.
+A budget is filled in steps whose order does not depend on its size: the first memory grows from its shortest form to its
+preferred one, then the next memory does; further passages of a memory come before memories that match less well; forms longer
+than the preferred ones come last. A budget takes as many steps as fit, so a larger budget never shows less.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def excerpt(text: str, wanted: frozenset[str], size: int) -> str:
 def within(text: str, wanted: frozenset[str], size: int) -> str:
     """`text` if it has at most `size` characters, else an excerpt of no more.
 
-    Where no sentence is that short, it is the words in a row that have most of the terms `wanted`, with `…` for what is left
-    out: the first words of the text, or else, as what answers may stand on either side of a term, the middle one of the rows
-    that are as good.
+    Where no sentence is that short, it is the run of words that has most of the terms `wanted`, with `…` for what is left
+    out. Of several equal runs it is the one at the beginning of the text, else the middle one: the answer may stand on
+    either side of a term.
     """
     text = text if len(text) <= size else excerpt(text, wanted, size)
     if len(text) <= size:
@@ -111,7 +111,7 @@ def _units(text: str) -> Iterator[_Unit]:
 SHOWN = 800
 """Characters up to which a passage is shown with what stands around it under the same heading."""
 MOST_MORE = 7
-"""How many more passages of one memory are shown, at most, and of them hunks of a commit."""
+"""The most further passages of one memory, and, below, the most hunks of a commit among all that are shown."""
 MOST_HUNKS = 2
 _MESSAGE = 600
 """Characters of a commit's message beside a hunk of it."""
@@ -120,9 +120,9 @@ _GAP = "[…]"
 
 
 class Answer(Record):
-    """`text` stands from `start` to `end` of the raw text (0, 0: elsewhere), below `heading`. `more` has the same text with
-    ever more passages, with a mark where something is left out between them, and the score of the last one added.
-    `sentence` is the sentence or line that matches best.
+    """The part of a memory that answers a query. `text` is from `start` to `end` of the raw text (0, 0: it is not in it),
+    below `heading`. `more` has longer forms of the text, each with one more passage, a mark where text between passages is
+    left out, and the score of the passage added. `sentence` is the sentence or line that matches best.
     """
 
     text: str = ""
@@ -141,8 +141,8 @@ def answer_of(
     with_sentence: bool = True,
     limit: int | None = None,
 ) -> Answer:
-    """The answer that the memory gives, from its passages `best`, by number and score, best first; by words where there are
-    none. Each of its texts has at most `limit` characters."""
+    """The answer to `topic` from the passages `best` of the memory, as numbers and scores, best first. Without `best` it is
+    the passage with most terms of the topic. Each text has at most `limit` characters."""
     cut = passages(memory)
     wanted = frozenset(terms(topic))
     if not cut or not (wanted or best):
@@ -166,7 +166,7 @@ def answer_of(
 
 
 def _limited(answer: Answer, raw: str, first: Passage, wanted: frozenset[str], limit: int) -> Answer:
-    """The answer in at most `limit` characters: what is left of a longer one is from the passage that matches best."""
+    """The answer in at most `limit` characters; a longer text is cut to a part of the best passage, `first`."""
     answer = replace(
         answer,
         sentence=within(answer.sentence, wanted, limit),
@@ -212,7 +212,7 @@ def _around(cut: Sequence[Passage], first: int) -> list[int]:
 
 
 def _of_commit(ranked: Sequence[int], cut: Sequence[Passage]) -> list[int]:
-    """The message, or of a long one its first passage and that which answers, and the hunk that does."""
+    """The passages that show a commit: its message (of a long one the first passage and the best other one) and one hunk."""
     messages = [n for n, one in enumerate(cut) if one.form == MESSAGE]
     if sum(len(cut[n].text) for n in messages) > _MESSAGE:
         chosen = [*messages[:1], *(n for n in ranked if cut[n].form == MESSAGE)][:2]
@@ -222,8 +222,8 @@ def _of_commit(ranked: Sequence[int], cut: Sequence[Passage]) -> list[int]:
 
 
 def _joined(raw: str, chosen: Sequence[Passage]) -> str:
-    """The passages in order, hunks below the file that they are of, others below a heading of their own; the parts of one
-    long line as one line."""
+    """The passages in order: a hunk below its file name, any other below its heading where that changes; the parts of one
+    long line are joined to one line again."""
     parts = [_titled(chosen[0])] if chosen else []
     for before, one in pairwise(chosen):
         if one.form != HUNK and 0 < before.end == one.start and raw[one.start - 1] != "\n":
@@ -246,7 +246,7 @@ def _titled(one: Passage) -> str:
 
 
 def _heading(memory: Memory, one: Passage) -> str:
-    """The headings that lead to the passage, but for one that it shows itself."""
+    """The headings above the passage, without one that its own first line repeats."""
     if one.form in (HUNK, MESSAGE):
         return ""
     titles = trail(memory, one)
@@ -255,14 +255,14 @@ def _heading(memory: Memory, one: Passage) -> str:
 
 
 Step = tuple[int, str, int]
-"""A memory, by its place, the level that it now appears at, and how many more of its passages are shown."""
+"""The rank of a memory from 0, the level at which it now appears, and the number of further passages shown."""
 
 
 class Forms(Record):
-    """The levels at which a memory may appear, with what each costs in tokens: up to the preferred one, and beyond.
+    """The levels at which a memory may appear, each with its cost in tokens: up to the preferred one, and beyond it.
 
-    `more`: for each further passage the place before which it comes, in rising order; `cost_of` says what the memory costs
-    with so many of them.
+    `more`: for each further passage the rank of the memory before which it is shown, in rising order; `cost_of` gives the
+    cost of the memory with a number of further passages.
     """
 
     usual: Sequence[tuple[str, int]]
@@ -286,7 +286,7 @@ def fill(forms: Iterable[Forms], room: int) -> list[Step]:
 
 
 def _steps(forms: Iterable[Forms], known: Mapping[int, int]) -> Iterator[tuple[Step, int]]:
-    """Every step with what its memory then costs, where that is more than is `known` of it."""
+    """Every step with the cost of its memory after it, where that exceeds the cost `known` so far."""
     fuller: list[tuple[Step, int]] = []
     waiting: list[tuple[int, int, int, Callable[[int], int]]] = []
 
@@ -318,9 +318,9 @@ SHORT_TEXT = 900
 
 
 def forms(section: Section, include_raw: bool = False) -> tuple[list[str], list[str]]:
-    """The levels at which the memory may appear, from the least on: up to the one to be preferred, and beyond it.
+    """The levels at which the memory may appear, shortest first: up to the preferred one, and beyond it.
 
-    What answers is preferred to a summary: those are for a memory that has no passage for the topic.
+    A passage is preferred to a summary; summaries are for a memory without a passage for the topic.
     """
     memory = section.memory
     known = [level for level, text in texts_of(section).items() if text] or [RAW]

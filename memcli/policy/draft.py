@@ -1,7 +1,6 @@
-"""The draft: a space under its lock with changes laid over it, looked up as if they were made already; and what a link
-between two memories makes of each.
+"""The draft: a locked space with pending changes, read as if they were already written; and links between memories.
 
-Intake: what becomes of a space when another one is taken into it.
+Intake: the plan for merging another space into one, or for replacing it.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ CONTRADICTS = "contradicts"
 
 
 def with_link(memory: Memory, to: str, relation: str, weight: float | None, now: str) -> Memory:
-    """The memory with one link of this relation to `to`: a link that is there keeps its date and, without `weight`, its
+    """The memory with one link of this relation to `to`: an existing link keeps its date and, without `weight`, its
     weight."""
     place = (to, relation)
     links = []
@@ -63,15 +62,15 @@ def linked(memory: Memory, to: str, relations: Collection[str] = RELATIONS) -> l
 
 
 def superseded(old: Memory, by: str, now: str) -> Memory:
-    """`old`, in whose place the memory `by` holds from now on."""
+    """`old` marked as superseded by the memory `by`, and as valid until `now` at most."""
     return replace(old, superseded_by=by, valid_until=max(min(old.valid_until or now, now), old.valid_from or ""))
 
 
 def released(old: Memory, by: str, since: Collection[str], others: Sequence[tuple[str, str]]) -> Memory:
-    """`old`, which the memory `by` supersedes no longer: it did since the times `since`.
+    """`old` without its supersession by the memory `by`, which dates from one of the times `since`.
 
-    The last of `others`, by since when and by id, supersedes it now; without any it is current again, also where only
-    the supersession ended it.
+    The last of `others`, by time and id, supersedes it instead. Without `others` it is current again, and valid again if
+    the supersession set the end of its validity.
     """
     if old.superseded_by != by:
         return old
@@ -82,7 +81,7 @@ def released(old: Memory, by: str, since: Collection[str], others: Sequence[tupl
 
 
 def superseders(objects: Collection[Memory], old: str, but: str) -> list[tuple[str, str]]:
-    """Which memories but one link to `old` as superseded: since when, and their ids."""
+    """The time of the link and the id, for each memory except `but` that links to `old` as superseded."""
     return [
         (str(link.get("created_at", "")), memory.id)
         for memory in objects
@@ -92,9 +91,9 @@ def superseders(objects: Collection[Memory], old: str, but: str) -> list[tuple[s
 
 
 def find(shelf: Shelf, ref: str) -> Memory:
-    """The memory that `ref` names: an id, a path, or the beginning of one id alone.
+    """The memory that `ref` names: an id, a path, or an unambiguous prefix of an id.
 
-    Raises NotFoundError when there is none, UsageError when the beginning fits several.
+    Raises NotFoundError when there is none, UsageError when several ids have the prefix.
     """
     exact = (shelf.get(ref) or shelf.at(ref)) if ref else None
     ids = ids_of(ref, shelf.ids_with_prefix) if exact is None else []
@@ -104,7 +103,8 @@ def find(shelf: Shelf, ref: str) -> Memory:
 def resolve_links(
     shelf: Shelf, links: Sequence[Mapping[str, Json]], known: Sequence[Mapping[str, Json]], now: str
 ) -> tuple[Mapping[str, Json], ...]:
-    """`links`, each once and dated, with ids in the place of the paths that are there. One that is `known` keeps its date."""
+    """`links` without duplicates, dated, and with ids in place of paths of existing memories. A link among `known` keeps its
+    date."""
     dates = {(link["to"], link["relation"]): link["created_at"] for link in known if "created_at" in link}
     resolved: dict[tuple[str, str], Mapping[str, Json]] = {}
     for link in links:
@@ -116,14 +116,14 @@ def resolve_links(
 
 
 def to_itself(memory: Memory) -> UsageError:
-    """The error for a memory that would lead to itself."""
+    """The error for a memory that would link to itself."""
     return UsageError(f"memory {memory.id} cannot be linked to itself", "link it to another memory")
 
 
 def check_references(shelf: Shelf, memory: Memory) -> None:
-    """Raises NotFoundError when the memory refers to one that is not there, UsageError when it refers to itself.
+    """Raises NotFoundError when the memory refers to a missing one, UsageError when it refers to itself.
 
-    What is in another space is not looked at.
+    References into another space are not checked.
     """
     successor = [memory.superseded_by] if memory.superseded_by is not None else []
     for name in [*(link["to"] for link in memory.links), *successor]:
@@ -146,7 +146,7 @@ def check_references(shelf: Shelf, memory: Memory) -> None:
 
 
 class Draft:
-    """A shelf with changes laid over it. It is a shelf itself, so that drafts can be tried and thrown away."""
+    """A shelf with pending changes. It is a shelf itself, so that a draft can be made on a draft and discarded."""
 
     def __init__(self, base: Shelf) -> None:
         self._base = base
@@ -159,7 +159,7 @@ class Draft:
         self._paths: dict[str, str] = {}
         self._hashes: dict[str, dict[str, None]] = {}
         self._header: Space | None = None
-        self.grown = 0  # how many more memories there are than in the base
+        self.grown = 0  # memories added less memories removed, compared with the base
 
     @property
     def header(self) -> Space:
@@ -178,27 +178,27 @@ class Draft:
         return self._standing(self._base.at(path))
 
     def find_by_hash(self, digest: str) -> list[Memory]:
-        kept = [memory for memory in self._base.find_by_hash(digest) if self._standing(memory)]
+        standing = [memory for memory in self._base.find_by_hash(digest) if self._standing(memory)]
         put = [self._put[name] for name in self._hashes.get(digest, ())]
-        return sorted([*kept, *put], key=lambda memory: memory.order) if put else kept
+        return sorted([*standing, *put], key=lambda memory: memory.order) if put else standing
 
     def ids_with_prefix(self, text: str) -> list[str]:
-        kept = {name for name in self._base.ids_with_prefix(text) if name not in self._drop}
-        return sorted(kept | {name for name in self._put if name.startswith(text)})
+        standing = {name for name in self._base.ids_with_prefix(text) if name not in self._drop}
+        return sorted(standing | {name for name in self._put if name.startswith(text)})
 
     def under(self, *prefixes: str) -> list[Memory]:
-        kept = [m for m in self._base.under(*prefixes) if self._standing(m)]
+        standing = [m for m in self._base.under(*prefixes) if self._standing(m)]
         is_in = under_any(prefixes)
-        return sorted([*kept, *(m for m in self._put.values() if is_in(m.path))], key=lambda m: (m.path, m.id))
+        return sorted([*standing, *(m for m in self._put.values() if is_in(m.path))], key=lambda m: (m.path, m.id))
 
     def memories(self, *keys: str) -> Iterator[Memory]:
         yield from (memory for memory in self._base.memories(*keys) if self._standing(memory))
         yield from self._put.values()
 
     def referring(self, ids: Collection[str]) -> list[Memory]:
-        kept = [memory for memory in self._base.referring(ids) if self._standing(memory)]
+        standing = [memory for memory in self._base.referring(ids) if self._standing(memory)]
         put = [memory for memory in self._put.values() if refers_to(memory, ids)]
-        return sorted([*kept, *put], key=lambda memory: memory.order)
+        return sorted([*standing, *put], key=lambda memory: memory.order)
 
     def load(self) -> Space:
         whole = self._base.load()
@@ -206,7 +206,7 @@ class Draft:
         return replace(self.header, objects=changed.objects)
 
     def take(self, change: Change) -> list[tuple[Memory | None, Memory | None]]:
-        """Lays `change` over what is there; returns what each memory that it touches was before, and is now."""
+        """Applies `change` to the draft; returns each memory that it touches before and after, None where it does not exist."""
         self._erase |= change.drop if change.erase else set()
         self._spared |= change.drop if change.keep else set()
         for name in change.displaced:
@@ -234,7 +234,7 @@ class Draft:
         return [(before, after) for before, after in touched if before is not after]
 
     def going(self) -> Going:
-        """What was taken out, as it was last, in its order: also what was only just laid over."""
+        """The memories removed or replaced, in their last state and in order, those that only this draft had included."""
         gone = sorted({**self._displaced, **self._gone}.values(), key=lambda memory: memory.order)
         displaced = frozenset(self._displaced.keys() - self._gone.keys())
         pairs = [(self._base.get(name), after) for name, after in sorted(self._put.items())] if self._gone else []
@@ -249,11 +249,11 @@ class Draft:
         )
 
     def change(self) -> Change:
-        """Everything that was laid over the base, as one change."""
+        """All pending changes as one."""
         return Change(tuple(self._put.values()), frozenset(self._drop), "", self._header)
 
     def _take_out(self, name: str) -> Memory | None:
-        """Forgets what was laid over the base for this id; returns the memory that it had."""
+        """Discards the pending memory of this id; returns the memory that the id had, pending or not."""
         before = self.get(name)
         self.grown -= before is not None
         if (old := self._put.pop(name, None)) is not None:
@@ -263,12 +263,12 @@ class Draft:
         return before
 
     def _standing(self, memory: Memory | None) -> Memory | None:
-        """`memory` of the base, when no change took it away or replaced it."""
+        """`memory` of the base unless a pending change removes or replaces it; then None."""
         return None if memory is None or memory.id in self._put or memory.id in self._drop else memory
 
 
 def is_auto_pinned(memory: Memory, policy: Policy) -> bool:
-    """Whether one of the policy's `auto_pin` rules fits: all the conditions that it names hold.
+    """Whether the memory meets all conditions of one of the policy's `auto_pin` rules.
 
     Raises UsageError for a pattern that is no RE2 expression, which only a hand-written policy can hold.
     """
@@ -286,7 +286,7 @@ def is_auto_pinned(memory: Memory, policy: Policy) -> bool:
 
 
 def consistent(memory: Memory) -> Memory:
-    """`memory` without an importance that its kind has by default. Raises UsageError as `check_validity` and
+    """`memory` without an importance equal to the default of its kind. Raises UsageError as `check_validity` and
     `check_season` do."""
     check_validity({"valid_from": memory.valid_from, "valid_until": memory.valid_until})
     if memory.season is not None:
@@ -296,9 +296,10 @@ def consistent(memory: Memory) -> Memory:
 
 
 class IntakePlan(Record):
-    """The space as it will be, and how many memories come to it in which way.
+    """The space after the intake, and counts of memories by outcome.
 
-    `kept` are newer here than there; `policy` says whose policy holds afterwards: `kept`, or `taken` from there.
+    `kept`: memories that are newer in this space than in the incoming one. `policy`: `kept`, or `taken` from the incoming
+    space.
     """
 
     after: Space
@@ -314,7 +315,7 @@ def plan_intake(mine: Space, incoming: Space, mode: str, is_new: bool) -> Intake
     """The plan for taking `incoming` into `mine`, which `is_new` when it has never been written.
 
     `replace`, and a new space, take all of it, policy and metadata included. `merge` takes memories alone, so that
-    no bundle can loosen the policy of a space that is there; of two memories with one id the newer is kept.
+    no bundle can loosen the policy of an existing space; of two memories with one id the newer wins.
     Raises RefusedError when memories would be removed and the policy of `mine` forbids it.
     """
     incoming = _at_home(mine.name, incoming)
@@ -329,7 +330,7 @@ def plan_intake(mine: Space, incoming: Space, mode: str, is_new: bool) -> Intake
         taken = {m.path for m in mine.objects if m.id not in moving}
         placed = []
         for memory in wins:
-            path = free_path(memory.path, memory.id, taken)  # made its own by its id, where another memory has it
+            path = free_path(memory.path, memory.id, taken)  # with a digest of the id where the path is taken
             taken.add(path)
             placed.append(memory if path == memory.path else replace(memory, path=path))
         changed = [m for m in placed if before.get(m.id) != m]
@@ -350,7 +351,7 @@ def plan_intake(mine: Space, incoming: Space, mode: str, is_new: bool) -> Intake
 
 
 def _at_home(name: str, incoming: Space) -> Space:
-    """`incoming`, in the space `name`: what led there from another one is a link within it."""
+    """`incoming` as part of the space `name`: its links to that space become internal links."""
     mark = f"{name}:"
     if incoming.name == name or not any(link["to"].startswith(mark) for m in incoming.objects for link in m.links):
         return incoming
@@ -360,7 +361,7 @@ def _at_home(name: str, incoming: Space) -> Space:
 
 
 def _reidentified(mine: Space, incoming: Space) -> Space:
-    """`incoming` with other ids for the memories that came to the id of another memory of `mine`."""
+    """`incoming` with new ids for memories whose id belongs to a different memory of `mine`."""
     before = {m.id: m for m in mine.objects}
     taken = {*before, *(m.id for m in incoming.objects)}
     ids: dict[str, str] = {}
@@ -370,7 +371,7 @@ def _reidentified(mine: Space, incoming: Space) -> Space:
                 if name not in taken:
                     break
                 other = before.get(name)
-                # One that came to this id at an earlier intake has it still; many are made in one second.
+                # Keeps the id from an earlier intake. `created_at` alone is not enough: many are made in one second.
                 if (
                     other
                     and other.created_at == memory.created_at

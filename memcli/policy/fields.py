@@ -1,4 +1,4 @@
-"""The fields of a policy as a user gives them: merged with what is stored, checked, and restricted in a store nobody accepted."""
+"""Policy fields from a user: merged with the stored ones, checked, and restricted in a store that nobody has accepted."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def tightened(policy: Policy) -> Policy:
-    """What holds of the policy of a store that nobody has accepted: it does not delete or archive, write elsewhere, store without
-    a review, redact less, keep topics, read more of a conversation, or refuse what an agent does."""
+    """The policy in force in a store that nobody has accepted: without what deletes, archives, writes outside the store, skips
+    reviews, redacts less, records topics, reads more of a conversation, or denies an agent's actions."""
     patterns, default = policy.pii_redaction.get("patterns"), Policy()
     return replace(
         policy,
@@ -51,7 +51,7 @@ _CONDITIONS = ("kind", "pattern", "tag", "under")
 
 
 def merged(stored: Mapping[str, Json], given: Mapping[str, Json]) -> dict[str, Json]:
-    """`stored` with the fields `given` set; null takes the default again, and `quota.openai.usd_per_day` names a part.
+    """`stored` with the fields `given` set; null restores the default, and `quota.openai.usd_per_day` names a nested field.
 
     Raises UsageError for a field that a policy does not have.
     """
@@ -65,14 +65,14 @@ def merged(stored: Mapping[str, Json], given: Mapping[str, Json]) -> dict[str, J
 
 
 def _with(tree: Mapping[str, Json], keys: Sequence[str], value: Json, at: str) -> dict[str, Json]:
-    """`tree` with the value that `keys` lead to; without it for null, and without what that leaves empty."""
+    """`tree` with the nested field at `keys` set to `value`, or removed for null, with the objects that this leaves empty."""
     key, *below = keys
     if below:
         inner = tree.get(key, {})
         if wrong := problem(inner, {"type": "object"}, f"{at}.{key}"):
             raise UsageError(wrong, _SEE)
         value = _with(inner, below, value, f"{at}.{key}") or None
-    return {name: kept for name, kept in {**tree, key: value}.items() if kept is not None}
+    return {name: item for name, item in {**tree, key: value}.items() if item is not None}
 
 
 def check_policy(fields: Mapping[str, Json]) -> None:

@@ -1,4 +1,4 @@
-"""Which memories go: those that a source no longer has, those that expired, and those that are too many."""
+"""The memories to deactivate or remove: those whose source no longer has them, expired ones, and those above a limit."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from memcli.ports import Shelf
 
 Place = Mapping[str, Json]
-"""`under` a path, the observed memories of the file `source`, of the `group`; where one is not named, of any file and
-of no group."""
+"""Selects memories that were read from files: `under` a path, from the file `source` (default: any), in the `group`
+(default: those without a group)."""
 
 
 def outdated(shelf: Shelf, places: Sequence[Place], known: Collection[str], now: str) -> list[Memory]:
-    """The memories at `places` whose paths and ids are not among those that are `known` now, deactivated: marked, not lost."""
+    """The active memories at `places` whose path and id are not in `known`, deactivated."""
     if not places:
         return []
     by_root: dict[str, list[Place]] = {}
@@ -49,14 +49,14 @@ def outdated(shelf: Shelf, places: Sequence[Place], known: Collection[str], now:
 
 
 def without(shelf: Shelf, memories: Sequence[Memory], now: str) -> Change:
-    """The change that deactivates what the source of `memories` no longer has; that takes it out of a derived space."""
+    """The change that deactivates `memories`; in a derived space it removes them."""
     if shelf.header.policy.is_derived:
         return removal(shelf, {memory.id for memory in memories}, now) if memories else Change()
     return Change(tuple(replace(m, active=False, updated_at=now) for m in memories), now=now)
 
 
 def is_of_source(memory: Memory, given: Mapping[str, Json]) -> bool:
-    """Whether the memory was read from where `given` was; what is read from a file replaces nothing else."""
+    """Whether the memory has the source of `given`. What is read from a file replaces only memories from that file."""
     source = given.get("provenance", {}).get("source")
     if memory.provenance.get("source") != source:
         return False
@@ -70,11 +70,11 @@ _DIGITS = 9  # the exponential's last digits differ between machines, and must d
 def surplus(
     objects: Sequence[Memory], excess: int, how: str, now: str, spared: Collection[str] = frozenset()
 ) -> list[Memory]:
-    """The `excess` memories that are worth least; fewer when there are not so many that may go.
+    """The `excess` memories of the least value, or fewer where fewer may be removed.
 
-    `fifo`: those that were not touched for longest. `value`, and `llm` where no model has decided: forgotten and superseded
-    ones, then by importance, confidence and recency. Equal ones go by age, then id. Pinned ones and the ids in `spared`
-    never go.
+    `how` is `fifo`: the least recently updated ones. `value`, and `llm` where no model has decided: forgotten and superseded
+    ones first, then those of the least `value`; ties go by age, then id. Pinned memories and the ids in `spared` are never
+    removed.
     """
     if excess <= 0:
         return []
@@ -85,7 +85,7 @@ def surplus(
 
 
 def excess_of(shelf: Shelf, added: int) -> int:
-    """How many memories are too many in `shelf`, to which `added` have been added."""
+    """By how many memories `shelf`, after `added` were added, exceeds `max_objects`; 0 when none were added."""
     most = shelf.header.policy.max_objects
     return 0 if added <= 0 or most is None else max(0, shelf.size - most)
 
@@ -93,10 +93,10 @@ def excess_of(shelf: Shelf, added: int) -> int:
 def room_for(
     shelf: Shelf, added: int, now: str, spared: Collection[str], first: Collection[str] = frozenset()
 ) -> frozenset[str]:
-    """The ids that must go from `shelf`, to which `added` memories have been added, so that it holds what it may.
+    """The ids to remove from `shelf`, after `added` memories were added, so that it has at most `max_objects`.
 
-    What was just written is `spared`; `first` are ids that go before others. Setting `max_objects` is consent to
-    compaction. Raises RefusedError when too few may go.
+    `spared` are the ids just written; `first` are ids to remove before others. Setting `max_objects` is consent to
+    compaction. Raises RefusedError when too few may be removed.
     """
     excess, policy = excess_of(shelf, added), shelf.header.policy
     if not excess:
@@ -113,7 +113,7 @@ def room_for(
 
 
 def value(memory: Memory, now: str) -> float:
-    """What a memory is worth, 0..1: importance x confidence x recency, which fades to 1/e in 30 days."""
+    """The value of a memory for compaction, 0..1: importance * confidence * recency, which falls to 1/e in 30 days."""
     recency = math.exp(-days_between(memory.updated_at, now) / _FADE_DAYS)
     return round(memory.effective_importance() * memory.confidence * recency, _DIGITS)
 
@@ -124,9 +124,9 @@ def is_spent(memory: Memory) -> bool:
 
 
 SKEW_DAYS = 1.0
-"""How far the clocks of two machines may lie apart before one of them is not believed."""
+"""The largest difference between the clocks of two machines that is accepted, in days."""
 LEAP_DAYS = 365.0
-"""A space that nothing has happened to for so long, by the clock, is more likely seen by a wrong clock."""
+"""A space without a change for more days than this, by the clock, is more likely a sign of a wrong clock."""
 
 
 class Removal(Record):
@@ -139,10 +139,10 @@ class Removal(Record):
 
 
 class RetentionPlan(Record):
-    """What a collection would purge, the same whether it is carried out or only shown.
+    """The removals of a collection, the same with and without `--dry-run`.
 
-    `pinned` are due too, but stay; `future` bear times that are more than a day ahead. `clock` says why the clock is
-    not believed, and `rules` how many days what may live.
+    `pinned` are expired too, but stay; `future` were updated more than a day after now. `clock` is the reason to distrust
+    the clock, empty for none; `rules` are the limits in days, by name, and `max_objects`.
     """
 
     removals: tuple[Removal, ...] = ()
@@ -155,10 +155,10 @@ class RetentionPlan(Record):
 def plan_retention(
     header: Space, read: Callable[[], Iterable[Memory]], now: str, ttl_days: float | None = None, last_run: str = ""
 ) -> RetentionPlan:
-    """Of the memories of a space, which `read` gives one at a time, those last updated longer ago than the policy lets them
-    live, then those above its `max_objects`.
+    """Plans the removal of memories last updated longer ago than the policy allows, then of those above `max_objects`.
 
-    `ttl_days` takes the place of the policy's for this plan; `last_run` is when a collection was last carried out.
+    `read` yields the memories of the space one at a time, and may be called twice. `ttl_days` overrides the policy's;
+    `last_run` is the time of the last collection.
     """
     rules = _rules(header.policy, ttl_days)
     due: list[Removal] = []
@@ -195,7 +195,7 @@ def is_due(memory: Memory, policy: Policy, now: str) -> bool:
 
 
 def is_past_grace(removed_at: str, grace_days: float, now: str) -> bool:
-    """Whether what was removed at `removed_at` is out of its days of grace; with none, it always is."""
+    """Whether more than `grace_days` passed since `removed_at`; always true for 0 days."""
     return grace_days == 0 or days_between(removed_at, now) > grace_days
 
 
@@ -219,7 +219,7 @@ def _due(memory: Memory, now: str, rules: dict[str, float]) -> Removal | None:
 def _distrust(seen: Iterable[str], newest: str, now: str) -> str:
     last = ""
     for time in filter(None, seen):
-        with suppress(UsageError):  # a header written by hand: no witness
+        with suppress(UsageError):  # a hand-edited header may have any text
             last = max(last, normalize_time(time))
     if not last:
         return ""

@@ -1,9 +1,9 @@
-"""Triggers: what brings a memory up: a pattern in an added line, a symbol, the path of a file.
+"""Triggers: the patterns, symbols and paths of a memory that show it when a change matches them.
 
-`path:GLOB`, and what can only be one (a slash and a wildcard, or `*` to begin with, and nothing of an expression),
-is a glob as in a .gitignore; `symbol:NAME` is an identifier as a whole word; `re:EXPRESSION`, and all else, is an expression of RE2,
-looked for in single lines, upper and lower case as written. The globs of a memory that has both kinds say where
-its patterns and symbols are looked for.
+`path:GLOB`, and a text that can only be a glob (it has a slash and a wildcard, or begins with `*`, and has no syntax of
+expressions), is a glob as in a .gitignore; `symbol:NAME` is an identifier as a whole word; `re:EXPRESSION`, and any other text,
+is an RE2 expression, searched in single lines and case-sensitive. Where a memory has globs and others, its patterns and
+symbols are searched in the files that match the globs only.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Trigger(Record):
 
 
 def read_trigger(text: str, at: str = "trigger") -> Trigger:
-    """What `text` means. Raises UsageError naming the field `at` when it is too long, empty, or no expression."""
+    """Parses `text`. Raises UsageError naming the field `at` when it is too long, empty, or not a valid glob."""
     if len(text) > MAX_PATTERN:
         raise UsageError(f"{at} has {len(text)} characters; the maximum is {MAX_PATTERN}", "shorten it")
     kind, _, rest = text.partition(":")
@@ -52,14 +52,14 @@ def read_trigger(text: str, at: str = "trigger") -> Trigger:
 
 
 def check_triggers(texts: Iterable[str]) -> None:
-    """Raises UsageError naming the first trigger that can match nothing because it is no expression."""
+    """Raises UsageError naming the first trigger that is not a valid expression."""
     for number, text in enumerate(texts):
         trigger = read_trigger(text, f"triggers[{number}]")
         compile_pattern(trigger.expression, f"triggers[{number}]")
 
 
 def matches_topic(texts: Iterable[str], topic: str) -> bool:
-    """Whether one of the triggers matches the topic: a pattern or symbol in it, a glob a path that it names."""
+    """Whether a trigger matches the topic: a pattern or symbol occurs in it, or a glob matches a path in it."""
     return any(_is_in_topic(text, topic) for text in texts)
 
 
@@ -74,12 +74,12 @@ def _is_in_topic(text: str, topic: str) -> bool:
             return bool(compile_pattern(trigger.expression, "trigger").search(topic))
         places = [place.strip("./?!:") for place in _PLACE.findall(topic)]
         return any(compile_pattern(trigger.expression, "trigger").fullmatch(place) for place in places)
-    except (UsageError, UnicodeEncodeError):  # a hand or an import may have put anything into the file
+    except (UsageError, UnicodeEncodeError):  # an invalid trigger of a hand-edited or imported file
         return False
 
 
 def path_triggers(texts: Iterable[str]) -> list[str]:
-    """Those of the triggers that are globs for paths."""
+    """The triggers that are globs for paths."""
     return [text for text in texts if (trigger := _read(text)) is not None and trigger.is_path]
 
 
@@ -98,16 +98,16 @@ def lost_globs(triggers: Sequence[Sequence[str]], files: Iterable[str]) -> list[
 def _read(text: str) -> Trigger | None:
     try:
         return read_trigger(text)
-    except UsageError:  # a hand or an import may have put anything into the file
+    except UsageError:  # an invalid trigger of a hand-edited or imported file
         return None
 
 
 Match = tuple[int, int, str]
-"""The number of a memory, the line at which a trigger of it matched, and the trigger."""
+"""The index of a memory, the number of the line that matched, and the text of the trigger."""
 
 
 class TriggerSet:
-    """The triggers of many memories, looked for all at once. `refused` are those that cannot be understood, by owner."""
+    """The triggers of many memories, matched together. `refused`: invalid triggers, with the index of their memory."""
 
     def __init__(self, triggers: Sequence[Sequence[str]]) -> None:
         self.refused: list[tuple[int, str]] = []
@@ -126,7 +126,7 @@ class TriggerSet:
         self.refused += [(owner, trigger.text) for owner, trigger in map(self._texts.__getitem__, self._lines.refused)]
 
     def matches(self, edit: FileEdit) -> Iterator[Match]:
-        """Each memory once a line, in order of lines. What only a path brings up stands at the first added line."""
+        """Yields each memory once a line, in order of lines; one that only a path matches is at the first added line."""
         if not edit.is_deleted:
             here = [self._globs[n] for n in self._paths.matching(edit.file)] if edit.file else []
             inside = {owner for owner, _ in here}

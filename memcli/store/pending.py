@@ -20,7 +20,7 @@ from memcli.codec.canonical import encode, encode_line
 from memcli.errors import LockedError, MemcliError, StoreError
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Policy, Space
-from memcli.policy.acts import is_kept, parted, state_digest, trash_note
+from memcli.policy.acts import needs_trash, parted, state_digest, trash_note
 from memcli.record import replace
 from memcli.settings import is_beside
 from memcli.store.atomic import (
@@ -124,7 +124,7 @@ class Bookkeeping:
         grace = self._in_force(going.trashed.policy).grace_days
         going = parted(going, grace)
         before, space, erased = going.trashed, going.trashed.name, going.erased
-        has_run = is_kept(going, is_whole=after is None)
+        has_run = needs_trash(going, is_whole=after is None)
         run = self._keep(before, going.severed, going.replacing) if has_run else ""
         was_tracked = before.policy.is_tracked
         is_tracked = after is None or after.policy.is_tracked

@@ -23,7 +23,7 @@ from memcli.model.links import Going
 from memcli.model.memory import Json
 from memcli.model.names import check_space
 from memcli.model.space import Change, Policy, Receipt, Space, Touched
-from memcli.policy.acts import Act, act_of, is_kept, parted, receipt_of, trash_note, without_erased
+from memcli.policy.acts import Act, act_of, needs_trash, parted, receipt_of, trash_note, without_erased
 from memcli.policy.draft import Draft
 from memcli.ports import Fold, Shelf
 from memcli.record import Record, replace
@@ -226,7 +226,7 @@ class ServerStore:
     def _put_away(self, connection: Connection, held: LockedSpace, going: Going, *, is_whole: bool) -> Going:
         """Puts what goes into the trash, and takes what goes for good out of it and out of the log."""
         going = parted(going, self._in_force(going.trashed.policy).grace_days)
-        if is_kept(going, is_whole=is_whole):
+        if needs_trash(going, is_whole=is_whole):
             going = replace(going, run=trash.keep(connection, going, self._who.clock(), self._who.command))
         if going.erased:
             hashes = {memory.id: memory.hash for memory in going.erased}
