@@ -1,4 +1,4 @@
-"""Cancellation: whether the program that called a verb in its own process still wants the answer."""
+"""Cancellation of a call by the program that made it, in the same process (a server, an MCP client)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _is_cancelled: ContextVar[Callable[[], bool]] = ContextVar("is_cancelled", defau
 
 @contextmanager
 def cancelled_by(is_cancelled: Callable[[], bool]) -> Iterator[None]:
-    """Around a call that its caller can cancel."""
+    """A context for a call that is cancelled once `is_cancelled` returns True."""
     token = _is_cancelled.set(is_cancelled)
     try:
         yield
@@ -20,7 +20,7 @@ def cancelled_by(is_cancelled: Callable[[], bool]) -> Iterator[None]:
 
 
 def check_cancelled() -> None:
-    """Raises KeyboardInterrupt, as Ctrl-C does, once the caller has cancelled the call. Asked before every write, and in
-    work that takes long."""
+    """Raises KeyboardInterrupt, as Ctrl-C does, once the caller has cancelled the call. Long work calls it now and then, and
+    every write calls it first."""
     if _is_cancelled.get()():
         raise KeyboardInterrupt("the caller cancelled the call")

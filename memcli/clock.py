@@ -1,4 +1,4 @@
-"""Time: the one place that asks the system for it, and the one format it is written in."""
+"""Time: the only module that reads the clock of the system, and the one format of times."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def system_clock() -> str:
 
 
 def frozen_clock(at: str) -> Clock:
-    """A clock that always answers `at`. Raises UsageError when `at` is no time."""
+    """A clock that always returns `at`. Raises UsageError when `at` is not a time."""
     moment = normalize_time(at)
     return lambda: moment
 
@@ -28,7 +28,7 @@ def frozen_clock(at: str) -> Clock:
 def normalize_time(text: str) -> str:
     """`text` (RFC 3339, or a date alone) as UTC with whole seconds, so that times compare as strings.
 
-    A time without an offset is taken as UTC. Raises UsageError when `text` is no time.
+    A time without an offset is taken as UTC. Raises UsageError when `text` is not a time.
     """
     try:
         moment = datetime.fromisoformat(text.strip())
@@ -40,6 +40,7 @@ def normalize_time(text: str) -> str:
         moment = moment.astimezone(UTC)
     except OverflowError:
         raise UsageError(f"not a time: {text[:40]!r}", "the year must be between 1 and 9999") from None
+    # glibc writes years below 1000 without zeros (`%Y`), and such times would not compare as strings.
     return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%SZ}"
 
 

@@ -1,4 +1,5 @@
-"""The digests that memcli makes, and the numbers that follow from them, from the modules behind `hashlib`, which would load OpenSSL at the start of every command."""
+"""Digests, and a nonce made from one. They come from the modules behind `hashlib`, which itself would load OpenSSL at the
+start of every command."""
 
 from __future__ import annotations
 
@@ -22,9 +23,8 @@ __all__ = ["blake2b", "nonce_of", "sha256"]
 
 
 def nonce_of(body: str, use: bytes = b"memcli/prompt") -> str:
-    """Eight digits that do not occur in the body; decimal digits take few tokens. They are derived from the content, so that
-    equal bundles are equal bytes, which prompt caches need; a text cannot predict the digest of a bundle that contains it.
-    """
+    """Eight decimal digits that do not occur in the body, and that a text in it cannot predict; `use` separates purposes."""
+    # From the content, not at random: prompt caches need equal bytes for equal bundles. Decimal digits take few tokens.
     seed = body.encode("utf-8", "replace")
     for n in range(256):
         digest = sha256(use + b"\0%d\0" % n + seed).digest()

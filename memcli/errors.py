@@ -6,7 +6,7 @@
     ├── LockedError             4  locked      another process holds the space
     ├── ConflictError           4  conflict    the change contradicts what is stored
     ├── RefusedError            5  refused     a policy forbids it
-    ├── CorruptError            6  corrupt     stored or imported data cannot be believed
+    ├── CorruptError            6  corrupt     stored or imported data is damaged or forged
     ├── ProviderError           7  provider    a model or an outside program failed
     └── StoreError              8  store       the store cannot be read or written
 
@@ -31,7 +31,7 @@ class MemcliError(Exception):
         self.message = message
         self.hint = hint
         self.value: object = None
-        """What a command had printed before it failed, where a program called it."""
+        """The JSON that a command had printed before it failed, for a program that called it."""
 
 
 class UsageError(MemcliError):
@@ -50,7 +50,7 @@ class LockedError(MemcliError):
 
 
 class OutdatedError(LockedError):
-    """What a command had read was erased before it was done."""
+    """Memories that a command had read were erased before it ended, so that it must read again."""
 
 
 class ConflictError(MemcliError):
@@ -59,7 +59,7 @@ class ConflictError(MemcliError):
 
 
 class ChangedError(ConflictError):
-    """A memory is not as the caller expected it."""
+    """A memory has changed since the caller read it."""
 
 
 class RefusedError(MemcliError):
@@ -73,11 +73,11 @@ class CorruptError(MemcliError):
 
 
 class NewerError(CorruptError):
-    """A newer memcli has written it."""
+    """The data was written by a newer memcli."""
 
 
 class ProviderError(MemcliError):
-    """`brief` is the message without what the provider or its model has said: that may be anything."""
+    """`brief` is the message without text of the provider or its model, which may quote a prompt or a key."""
 
     exit_code = 7
     code = "provider"
@@ -100,7 +100,8 @@ def error_of(code: str, message: str, hint: str) -> MemcliError:
 
 @contextmanager
 def reporting_done(done: Callable[[], str]) -> Iterator[None]:
-    """Around a command of several writes: an error says what was `done` before it, unless that is empty."""
+    """A context for a command of several writes: the message of an error begins with what was `done` before, unless that is
+    empty."""
     try:
         yield
     except (MemcliError, OSError) as error:
@@ -113,7 +114,8 @@ def reporting_done(done: Callable[[], str]) -> Iterator[None]:
 
 @contextmanager
 def from_elsewhere(hint: str, place: str = "") -> Iterator[None]:
-    """Around the reading of what is not of this store: an error begins with the `place`, and says what to do there."""
+    """A context for reading data of another store or tool: a CorruptError gets the `place` before its message, and the `hint`
+    of that place, unless a newer memcli wrote the data."""
     try:
         yield
     except CorruptError as error:
@@ -122,10 +124,10 @@ def from_elsewhere(hint: str, place: str = "") -> Iterator[None]:
 
 
 def reason(error: MemcliError | OSError) -> str:
-    """What went wrong, without what to do about it."""
+    """The message of an error, without its hint."""
     return error.message if isinstance(error, MemcliError) else error.strerror or str(error)
 
 
 def hint_of(error: OSError, otherwise: str) -> str:
-    """What to do about an error of the system: `otherwise`, unless the process has no descriptors left."""
+    """The hint for an error of the system: `otherwise`, unless the process has no file descriptors left."""
     return "raise the limit on open files (`ulimit -n`)" if error.errno in _TOO_MANY_FILES else otherwise

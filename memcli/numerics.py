@@ -1,4 +1,4 @@
-"""Loading numerical modules without a thread for each core, which spin and gain nothing in algebra of this size."""
+"""Loads numerical modules without a thread for each core: on matrices of this size threads only spin."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _THREADS = "OPENBLAS_NUM_THREADS"
 
 
 def load(name: str) -> ModuleType:
-    """The module of this name, which is `numpy` or brings it. What the user says of threads holds. Raises ImportError."""
+    """Imports a module that is or imports `numpy`. A number of threads that the user has set is respected. Raises ImportError."""
     if _THREADS in os.environ:
         return import_module(name)
     os.environ[_THREADS] = "1"

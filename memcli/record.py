@@ -7,8 +7,8 @@ A record is made forty times faster; an instance costs a little more than one of
         first: int
         last: int = 0
 
-Annotations must be strings, as `from __future__ import annotations` makes them. A NamedTuple takes ten times as long to make;
-its instances, which can be unpacked, take less: it is for what there are thousands of.
+Annotations must be strings, as `from __future__ import annotations` makes them. The class of a NamedTuple takes ten times as
+long to make, but its instances take less time and can be unpacked: use it for values of which there are thousands.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ else:  # `typing` takes as long to import as twenty modules, and nothing here ne
             return made
 
     class NamedTuple(metaclass=_NamedTupleType):
-        """That of `typing`."""
+        """Stands for the NamedTuple of `typing`, with the same methods."""
 
 
 __all__ = ["NamedTuple", "Record", "as_dict", "defaults", "field", "replace"]
 
 
 class _Factory:
-    """The default of a field that is made anew for each instance."""
+    """The default of a field that is made by a call for each instance, such as a dict."""
 
     __slots__ = ("make",)
 
@@ -55,13 +55,13 @@ class _Factory:
 
 
 def field(*, default_factory: Callable[[], Any]) -> Any:
-    """A field whose default is made anew for each instance."""
+    """A field whose default `default_factory` makes for each instance."""
     return _Factory(default_factory)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class _RecordType(type):
-    """Makes a slot of each annotated name. With `frozen=False` they can be set; with `kw_only=True` they are named."""
+    """Makes a slot of each annotated name. With `frozen=False` fields can be set; with `kw_only=True` arguments must be named."""
 
     def __new__(
         cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], frozen: bool = True, kw_only: bool = False
@@ -82,7 +82,7 @@ class _RecordType(type):
 
 
 class Record(metaclass=_RecordType):
-    """A value with named parts, equal to another of its class when all parts are equal."""
+    """A value with named fields, equal to another of its class when all fields are equal."""
 
     _setters: ClassVar[dict[str, Callable[[object, Any], None]]]
     _defaults: ClassVar[dict[str, Any]]
@@ -91,7 +91,8 @@ class Record(metaclass=_RecordType):
 
     def __init__(self, *args: Any, **given: Any) -> None:
         setters = self._setters
-        if len(args) == len(setters) and not given and not self._kw_only:  # as when rows are read by the hundred
+        # The short way first: rows of an index are read by the hundred, with all fields in order.
+        if len(args) == len(setters) and not given and not self._kw_only:
             for put, value in zip(setters.values(), args, strict=True):
                 put(self, value)
             return
@@ -141,16 +142,16 @@ def _remake(kind: type[R], values: dict[str, Any]) -> R:
 
 
 def replace(record: R, **changes: Any) -> R:
-    """The same but for `changes`. Raises TypeError for a name that is no part of it."""
+    """A copy of the record with the fields in `changes` replaced. Raises TypeError for a name that is no field."""
     return type(record)(**{**as_dict(record), **changes})
 
 
 def as_dict(record: Record) -> dict[str, Any]:
-    """Its parts by name, in order, as they are."""
+    """The fields of a record by name, in order; nested records stay records."""
     return {name: getattr(record, name) for name in record._setters}
 
 
 def defaults(kind: type[Record]) -> dict[str, Any]:
-    """The parts of a record and their defaults; a default that is made anew for each, freshly made; None without one."""
+    """The fields of a record class and their defaults, None for a field without one; those of a factory are newly made."""
     made = {name: make() for name, make in kind._factories.items()}
     return {name: made[name] if name in made else kind._defaults.get(name) for name in kind._setters}

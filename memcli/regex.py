@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used: a short command uses few of those that its modules have."""
+"""Regular expressions that are compiled when they are first used: a short command uses few of those that its modules define."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ if TYPE_CHECKING:
 
 
 class _Regex:
-    """Stands for a pattern of `re`, whose methods it takes over one by one."""
+    """Stands for a pattern of `re`: compiles it for the first attribute that is read, and stores each attribute it returned."""
 
     def __init__(self, pattern: str | bytes, flags: int) -> None:
         self.pattern = pattern
         self.flags = flags
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(re.compile(self.pattern, self.flags), name)  # `re` keeps what it compiled
+        found = getattr(re.compile(self.pattern, self.flags), name)  # `re` caches it
         setattr(self, name, found)
         return found
 
 
 def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """`pattern` as `re.compile` gives it. For the methods of a pattern alone: functions of `re` do not take it."""
+    """As `re.compile`, but lazy. Call methods of the result: functions of `re`, such as `re.sub`, do not accept it."""
     stand_in: Any = _Regex(pattern, flags)
     return stand_in  # type: ignore[no-any-return]

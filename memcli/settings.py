@@ -17,11 +17,11 @@ DEFAULT_SUMMARIZER = "local"
 DEFAULT_SPACE = "main"
 REPO, JOURNAL = "repo", "journal"
 BESIDE = (REPO, JOURNAL)
-"""The spaces beside the default one: what was read from the repository, and what sessions yield."""
+"""The spaces that are read with the default one: memories of the repository, and memories made from sessions."""
 OWN_JOURNAL = f"{JOURNAL}@"
-"""How the name of the journal of another space begins. No other name of a space has an `@`."""
+"""The prefix of the journal of a space other than `main`. No other name of a space contains an `@`."""
 FILES = "files"
-"""The value of the option `store` for the files of a folder, whatever server else has its store."""
+"""The value of the option `store` for the files in the folder, even where a server is configured."""
 CONFIG_FIELDS: Mapping[str, type] = {
     "space": str,
     "project": str,
@@ -32,23 +32,23 @@ CONFIG_FIELDS: Mapping[str, type] = {
     "hook_verify": str,
     "store": str,
 }
-"""What `.memory/config.toml` may set. It comes with a clone, so nothing in it names a command; what names a file or a
-provider holds once the clone is accepted."""
+"""The keys of `.memory/config.toml` and their types. The file comes with a clone, so no key names a command, and keys that
+name a file or a provider apply only once the clone is accepted."""
 
 TABLES = ("recall", "remember")
-"""The commands whose options `.memory/config.toml` may set, each in a table of its name. Which of them hold in a clone that
-nobody here has accepted, the options say themselves."""
+"""The commands whose options `.memory/config.toml` may set, each in a table of its name. In a clone that nobody here has
+accepted, only options apply that are declared with `is_harmless`."""
 
 HARMLESS_FIELDS = frozenset(("space", "project", "backend"))
-"""What of it holds in a clone that nobody here has accepted: names of memcli's own, which lead nowhere else."""
+"""The keys that apply in a clone that nobody here has accepted: their values name only spaces, projects and backends."""
 
 
 _NO = ("", "0", "false", "no")
 
 
 class Config(Record):
-    """A configuration file: the settings that can be used, what is wrong with the keys that cannot, the tables of TABLES as
-    they stand there, and its text."""
+    """A configuration file: the `values` that can be used, the `problems` of the keys that cannot, the tables of TABLES as
+    they were parsed, and the text of the file."""
 
     values: Mapping[str, str]
     problems: tuple[str, ...] = ()
@@ -74,30 +74,30 @@ class Settings(Record, kw_only=True):
 
 
 def journal_of(space: str) -> str:
-    """The private space for what the sessions of a space yield: `journal` for `main`, `journal@shop` for `shop`."""
+    """The private space for memories made from the sessions of a space: `journal` for `main`, `journal@shop` for `shop`."""
     if is_journal(space):
         return space
     return JOURNAL if space in (DEFAULT_SPACE, REPO) else f"{OWN_JOURNAL}{space}"
 
 
 def is_journal(space: str) -> bool:
-    """Whether a space holds what sessions yield."""
+    """Whether a space is a journal, which holds memories made from sessions."""
     return space == JOURNAL or space.startswith(OWN_JOURNAL)
 
 
 def is_beside(space: str) -> bool:
-    """Whether a space belongs to this machine alone: it was read from the repository, or sessions yielded it."""
+    """Whether a space is on this machine alone: its memories were read from the repository, or made from sessions."""
     return space == REPO or is_journal(space)
 
 
 def meant_by(space: str) -> tuple[str, ...]:
-    """The spaces that somebody means who names one: that, and its journal where it has one of its own."""
+    """The spaces that a name given by a user stands for: the space, and its journal where it has one of its own."""
     journal = journal_of(space)
     return (space,) if journal in (space, JOURNAL) else (space, journal)
 
 
 def is_on(environ: Mapping[str, str], name: str) -> bool:
-    """Whether a variable switches something on."""
+    """Whether an environment variable is set to anything but empty, 0, false or no."""
     return environ.get(name, "").strip().lower() not in _NO
 
 
@@ -109,8 +109,8 @@ def variable(name: str) -> str:
 def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], config: Mapping[str, str]) -> Settings:
     """The settings: an option wins over `MEMCLI_<NAME>`, which wins over the configuration.
 
-    The configuration says which space is `main`; an option or a variable names one space alone. The option `store`
-    is the URL of a server, or `files` or `global` for a store that is on none.
+    `space` in the configuration replaces `main` as the default space, which others are read with; an option or a variable
+    selects one space. The option `store` is the URL of a server, or `files` or `global` for a store in files.
     """
 
     def pick(name: str) -> str | None:
@@ -141,7 +141,7 @@ def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], confi
 
 
 def check_config(data: Mapping[str, Any]) -> Config:
-    """The settings in `data` that can be used, and what is wrong with each of the others."""
+    """The settings of a parsed configuration that can be used, and the problems of the others."""
     values: dict[str, str] = {}
     tables: dict[str, Mapping[str, Any]] = {}
     problems = []
@@ -162,7 +162,7 @@ def check_config(data: Mapping[str, Any]) -> Config:
 
 
 def is_server(store: str) -> bool:
-    """Whether what `MEMCLI_STORE` or the configuration says names a server."""
+    """Whether a value of `MEMCLI_STORE` or of the configuration is the URL of a server."""
     return store.startswith(("postgresql://", "postgres://"))
 
 

@@ -1,4 +1,5 @@
 """Frozen values and the functions that need nothing else: what a memory, a space, a recall and a session are.
 
-A module here imports only others of this folder and what lies beneath; texts are read in `text/`, formats in `codec/`.
+A module here imports only others of this folder and the ground (`record`, `errors`, `clock`, ...); texts are parsed in `text/`,
+formats in `codec/`.
 """

@@ -1,7 +1,4 @@
-"""What has become of the code that a memory is anchored to.
-
-Edits: a diff as values: what happened to each file, and the lines that came and went.
-"""
+"""Anchors to code, checked against the code as it is now; and edits: a diff as values, with the lines of each file."""
 
 from __future__ import annotations
 
@@ -18,8 +15,8 @@ GONE = "gone"
 
 
 class Checked(Record):
-    """An anchor and its state: as it was (`fresh`), as it was but elsewhere, in its file or another (`moved`), changed (`stale`),
-    or without its file or symbol (`gone`). `lines` are those of now, as far as they are known.
+    """An anchor and the state of its code: unchanged (`fresh`), unchanged at another place of this or another file (`moved`),
+    changed (`stale`), or without its file or symbol (`gone`). `lines` are where the code is now, None if that is unknown.
     """
 
     file: str
@@ -29,17 +26,17 @@ class Checked(Record):
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the code is what and where it was."""
+        """Whether the code is unchanged, and at the same place."""
         return self.state == FRESH
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether what is said of the code may no longer hold."""
+        """Whether a statement about the code may be wrong now: it was changed or removed."""
         return self.state in (STALE, GONE)
 
     @property
     def place(self) -> str:
-        """Such as `src/auth.py:10-42` or `src/auth.py::Token.refresh`."""
+        """The place of the code, such as `src/auth.py:10-42` or `src/auth.py::Token.refresh`."""
         if self.symbol:
             return f"{self.file}::{self.symbol}"
         return f"{self.file}:{self.lines[0]}-{self.lines[1]}" if self.lines else self.file
@@ -48,7 +45,7 @@ class Checked(Record):
         return f"{self.state}: {self.place}"
 
     def to_json(self) -> Mapping[str, Json]:
-        """As it stands in an answer."""
+        """The anchor in the JSON of a command."""
         data: dict[str, Json] = {"file": self.file, "state": self.state}
         if self.lines:
             data["lines"] = list(self.lines)
@@ -62,10 +59,11 @@ Line = tuple[int, str]
 
 
 class FileEdit(Record):
-    """What a diff does to one file. `file` is its name now, or the last one when it is deleted; `was` the one before.
-    Both are empty for a command that names no file.
+    """The change of one file by a diff. `file` is its name after it, or the last one of a deleted file; `was` is its name
+    before. Both are empty for a command line that names no file.
 
-    `symbols` are the functions and classes touched. `is_whole`: it is to come, and may change any line.
+    `symbols` are the names of the functions and classes that it touches. `is_whole`: the edit is announced, not made (a tool
+    call of an agent), and may change any line.
     """
 
     file: str
@@ -77,7 +75,7 @@ class FileEdit(Record):
     is_whole: bool = False
 
     def touches(self, file: str, first: int = 0, last: int = 0) -> bool:
-        """Whether it changes the file, under either of its names; with `first` and `last`, one of these lines."""
+        """Whether the edit changes the file of this name, old or new; with `first` and `last`, one of these lines of it."""
         if file not in (self.file, self.was):
             return False
         if not first or self.is_whole:

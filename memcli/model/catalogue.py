@@ -1,4 +1,4 @@
-"""What is asked of a space by those who list it or count it, and what they get."""
+"""The filter by which the memories of a space are listed and counted, and the counts."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from memcli.record import Record, field
 
 
 class CatalogueFilter(Record):
-    """Which memories: at or below a path, of one of `kinds`, with all of `tags`; forgotten and superseded ones only with
-    `inactive`. Of a path with more than `depth` segments only those are wanted."""
+    """Selects memories at or below a path, of one of `kinds`, with all of `tags`; forgotten and superseded ones only with
+    `inactive`. Paths with more than `depth` segments are cut to so many, and stand for a branch of the tree."""
 
     under: str = ""
     kinds: tuple[str, ...] = ()
@@ -21,7 +21,7 @@ class CatalogueFilter(Record):
     depth: int | None = None
 
     def has(self, memory: Memory) -> bool:
-        """Whether the memory is wanted."""
+        """Whether the filter selects the memory."""
         return (
             is_under(memory.path, self.under)
             and (self.inactive or (memory.active and memory.superseded_by is None))
@@ -30,7 +30,7 @@ class CatalogueFilter(Record):
         )
 
     def branch(self, path: str) -> str | None:
-        """What is wanted of a path that is too long; None for one that is wanted as it is."""
+        """The first `depth` segments of a longer path; None for a path that is not cut."""
         if self.depth is None:
             return None
         parts = path.split("/", self.depth)
@@ -38,7 +38,7 @@ class CatalogueFilter(Record):
 
 
 def tag_counts(found: Iterable[tuple[str, int]]) -> Counter[str]:
-    """How often each tag occurs, from texts of tags with blanks between them, and how often each text does."""
+    """How often each tag occurs. `found` are pairs of tags, separated by blanks, and the number of memories that have them."""
     tags: Counter[str] = Counter()
     for text, number in found:
         for tag in text.split():
@@ -47,7 +47,7 @@ def tag_counts(found: Iterable[tuple[str, int]]) -> Counter[str]:
 
 
 class Counts(Record):
-    """A space in numbers, with how often each kind, relevance and tag occurs."""
+    """The number of memories of a space, in all and by state, kind, relevance and tag; `characters` are those of their texts."""
 
     objects: int = 0
     active: int = 0

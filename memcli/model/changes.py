@@ -6,11 +6,11 @@ from memcli.model.memory import Json, Memory
 from memcli.record import Record
 
 STATUSES = ("added", "changed", "pinned", "unpinned", "restored", "superseded", "forgotten", "removed")
-"""What may have become of a memory, in the order in which it is told."""
+"""The states of a memory after a change, in the order in which they are printed."""
 
 
 class FieldChange(Record):
-    """One field before and after; None where it was or is not there."""
+    """The value of a field before and after a change; None where it is absent."""
 
     name: str
     before: Json
@@ -18,7 +18,7 @@ class FieldChange(Record):
 
 
 class MemoryChange(Record):
-    """What became of one memory: one of STATUSES, the memory as it is now (or was, when removed), and its fields."""
+    """The change of a memory: one of STATUSES, the memory after it (or before it, when removed), and the changed fields."""
 
     status: str
     memory: Memory
@@ -26,7 +26,7 @@ class MemoryChange(Record):
 
 
 class SpaceChange(Record):
-    """What became of one space. `status` is `added`, `removed`, `renamed` or `changed`; `was` is its name before."""
+    """The change of a space. `status` is `added`, `removed`, `renamed` or `changed`; `was` is its name before."""
 
     name: str
     status: str
@@ -36,7 +36,7 @@ class SpaceChange(Record):
 
 
 class HistoryCommit(Record):
-    """One commit of a file's history, in which `parents` are the nearest commits that are part of it too."""
+    """A commit of the history of a file; `parents` are its nearest ancestors in that history."""
 
     hash: str
     parents: tuple[str, ...]
@@ -46,7 +46,7 @@ class HistoryCommit(Record):
 
 
 class Blame(Record):
-    """The commit that last changed each field of a memory, and the one that added it; None for what is not committed."""
+    """The commit that last changed each field of a memory, and the one that added it; None for uncommitted changes."""
 
     memory: Memory
     added: HistoryCommit | None
@@ -54,12 +54,12 @@ class Blame(Record):
 
 
 class Batch(Record):
-    """Changes in a work tree: files to read again, files that are gone, a range of commits to ingest. Paths are relative to
+    """Changes in a work tree: files to read again, deleted files, a range of commits to ingest. Paths are relative to
     the work tree and sorted; names that are not UTF-8 contain surrogates.
 
     `moved` are pairs of the old and the new path of a file; the old one is not in `removed`.
-    `left` is the commit that was checked out before; empty when it still is. `is_idle`: nothing changed, and there is
-    time for other work.
+    `left` is the commit that was checked out before, empty when the checkout did not change. `is_idle`: nothing has changed
+    for a while, and there is time for upkeep.
     """
 
     files: tuple[str, ...] = ()

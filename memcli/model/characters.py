@@ -1,6 +1,6 @@
-"""Characters that are not what they seem: what moves a cursor, hides, or turns a line around.
+"""Deceptive characters: they move the cursor of a terminal, are invisible, or reverse the direction of a line.
 
-The patterns are made when first asked for: plain ASCII never asks.
+The patterns are compiled at the first use: plain ASCII never needs them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ BLANKS = (
     "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2028\u2029\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0"
     "\ufdd0-\ufdef\ufff0-\ufffb\ufffe\uffff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
 )
-"""Invisible ones: hyphens, joiners, fillers, annotations, and what is no character."""
+"""Invisible characters: soft hyphens, joiners, fillers, annotations and noncharacters."""
 TAGS = "\U000e0000-\U000e0fff"
-"""Tags and the supplement of variation selectors: a whole alphabet that nobody sees."""
+"""Tags and the supplement of variation selectors, which can encode a whole text invisibly."""
 SURROGATES = "\ud800-\udfff"
 SELECTORS = "\u180b-\u180d\u180f\ufe00-\ufe0f"
 JOINERS = "\u200c\u200d"
@@ -35,25 +35,26 @@ JOINED_SCRIPTS = (
 _PRINTABLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u180b\u180c\u180d\u180f\ufffc").union(
     map(chr, range(0xFE00, 0xFE10)), map(chr, range(0xE0100, 0xE01F0))
 )
-"""What Unicode takes for printable, and nobody sees."""
+"""Invisible characters for which `str.isprintable` is True."""
 VIRAMAS = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca"
 
 
 def is_plain(text: str) -> bool:
-    """Whether nothing in `text` can be one of the characters below. Fast, and now and then too careful."""
+    """Whether `text` has none of the characters of this module. Fast; may return False for a harmless text."""
     shown = text.replace("\n", "").replace("\t", "")
     return shown.isprintable() and (shown.isascii() or _PRINTABLE.isdisjoint(shown))
 
 
 _MARKS = ("Mn", "Mc", "Me")
-"""The categories of what belongs to the character before it: accents, vowel signs, selectors."""
+"""The Unicode categories of marks, which belong to the character before them: accents, vowel signs, selectors."""
 _TONES = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
-"""The tones of emoji."""
+"""The modifiers for skin tones, which belong to the emoji before them."""
 _JOINER = "\u200d"
 
 
 def character_end(text: str, end: int, least: int = 0) -> int:
-    """Where to cut `text`: at `end`, or before it where that is within a character; at `end` if one reaches from `least`."""
+    """The place to cut `text`: `end`, or the start of the character (with its marks) that `end` falls into, but `end` where that
+    character begins at or before `least`."""
     place = end
     while place > least:
         around = text[place - 1 : place + 1]
@@ -66,24 +67,24 @@ def character_end(text: str, end: int, least: int = 0) -> int:
 
 @cache
 def ESCAPE() -> re.Pattern[str]:  # noqa: N802 - a constant that is made when it is needed
-    """Escape sequences of terminals, in seven bits and in eight. A text that is not ended ends with its line."""
+    """Escape sequences of terminals, 7-bit and 8-bit. An unterminated string sequence extends to the end of its line."""
     return re.compile(
         r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI
         r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"  # OSC, DCS, SOS, PM, APC
-        r"|\x1b[ -/]*[0-~]"  # the other ones
+        r"|\x1b[ -/]*[0-~]"  # two-character sequences
         r"|\x1b"
     )
 
 
 @cache
 def INVISIBLE() -> re.Pattern[str]:  # noqa: N802
-    """What has no place in text that is shown, wherever it stands; tabs and line ends are not among it."""
+    """Characters that printed text never contains, in any context; not tabs and line ends."""
     return re.compile(f"[{CONTROLS}{DIRECTIONS}{BLANKS}{TAGS}{SURROGATES}]")
 
 
 @cache
 def MISPLACED() -> re.Pattern[str]:  # noqa: N802
-    """Selectors and joiners where no emoji and no script asks for them."""
+    """Variation selectors and joiners at places where no emoji and no script needs them."""
     joiner_stays = (
         f"(?<=[{JOINED_SCRIPTS}])[{JOINERS}](?=[{JOINED_SCRIPTS}])"
         f"|(?<=[{VIRAMAS}])[{JOINERS}](?![{JOINERS}{SELECTORS}])"
@@ -100,9 +101,9 @@ def MISPLACED() -> re.Pattern[str]:  # noqa: N802
 
 @cache
 def SMUGGLED() -> re.Pattern[str]:  # noqa: N802
-    """Characters that nobody sees in numbers or places where no writer leaves them."""
+    """Invisible characters in numbers, or at places, that occur only in texts that hide something."""
     unseen = f"\u00ad\u034f\u180e\u200b-\u200d\u2060-\u2065\u206a-\u206f\ufeff{SELECTORS}"
-    flag = "(?<!\U0001f3f4)(?<![\U000e0020-\U000e007e])"  # a flag is a black one and a few tags
+    flag = "(?<!\U0001f3f4)(?<![\U000e0020-\U000e007e])"  # regional flags are a black flag and tags
     return re.compile(
         f"{flag}[{TAGS}]"
         f"|[{unseen}]{{3}}"

@@ -1,7 +1,4 @@
-"""The session and its messages: who said what, in order.
-
-What a language model is asked, and which one.
-"""
+"""The session with its messages; prompts to language models, and their names."""
 
 from __future__ import annotations
 
@@ -16,15 +13,15 @@ ROLES = ("user", "assistant", "tool")
 ACTIVE, PAUSED, ENDED = "active", "paused", "ended"
 STATES = (ACTIVE, PAUSED, ENDED)
 WINDOW_TOKENS = 128_000
-"""The size of a context window that nobody chose."""
+"""The default size of a context window."""
 
 
 class Message(Record):
-    """One message of a session. Messages are numbered from 1, without gaps, in the order in which they were said.
+    """One message of a session. Messages are numbered from 1, without gaps, in their order.
 
-    `at` is RFC 3339 in UTC, or "" where the source gives no time. `speaker` is the name of who said it, where there
-    is one. `key` is the id that the message has at its source: what was imported is not imported again. The text of a
-    `tool` message says what was run and whether it failed.
+    `at` is RFC 3339 in UTC, or "" where the source gives no time. `speaker` is the name of the author, if the source has
+    one. `key` is the id of the message at its source, by which an import skips it the next time. The text of a `tool` message
+    states the call and whether it failed.
     """
 
     number: int
@@ -36,12 +33,12 @@ class Message(Record):
 
     @property
     def who(self) -> str:
-        """The name of who said it, or else the role."""
+        """The name of the author, or else the role."""
         return self.speaker or self.role
 
 
 class StateChange(Record):
-    """A session is paused, active again or ended. A message that follows makes it active again."""
+    """A session becomes paused, active or ended. A message after that makes it active again."""
 
     state: str
     at: str = ""
@@ -49,13 +46,12 @@ class StateChange(Record):
 
 
 Entry = Message | StateChange
-"""What a session is made of."""
+"""A line of the file of a session after the first."""
 
 
 class Session(Record):
-    """A conversation without its messages. `source` is the format it was imported from, `key` its id there.
-
-    `version` is that of the format of its file.
+    """A conversation without its messages; `messages` is their number. `source` is the format that it was imported from,
+    `key` its id there, `version` the version of the format of its own file.
     """
 
     id: str
@@ -75,17 +71,17 @@ PROVIDERS = ("openai", "anthropic", "google", "ollama", "huggingface", "custom")
 
 
 class Prompt(Record, kw_only=True):
-    """One question to a language model, answered by JSON that fits `schema`. `task` is its name and version, such as
-    `semantic/1`. What `text` quotes of memories and messages is redacted, and fenced as data."""
+    """One call of a language model, answered by JSON that fits `schema`. `task` is a name and a version, such as `semantic/1`.
+    Memories and messages that `text` quotes are redacted, and fenced as data."""
 
     task: str
     system: str
     text: str
     schema: Mapping[str, Json]
     max_tokens: int
-    """The longest answer, in tokens."""
+    """The maximum length of the answer."""
     temperature: float | None = None
-    """None leaves it to the wire format."""
+    """None for the default of the wire format."""
 
 
 class ModelName(Record):
@@ -99,7 +95,7 @@ class ModelName(Record):
 
 
 def model_name(text: str) -> ModelName:
-    """The model that `text` names. Raises UsageError."""
+    """Parses `provider:model`. Raises UsageError."""
     provider, _, model = text.strip().partition(":")
     if provider not in PROVIDERS or not model:
         raise UsageError(f"{text[:60]!r} names no model", f"write provider:model; providers are {', '.join(PROVIDERS)}")
@@ -116,7 +112,7 @@ SESSION_FIELDS: Mapping[str, Shape] = {
     "source": TEXT,
     "key": TEXT,
 }
-"""The first line of the file of a session."""
+"""The fields of the first line of the file of a session."""
 MESSAGE_FIELDS: Mapping[str, Shape] = {
     "number": ORDINAL,
     "role": {**TEXT, "enum": list(ROLES)},

@@ -1,9 +1,5 @@
-"""Findings: what a new memory has to do with those that are there.
-
-Failures: what could not be taken in, which must not keep the rest from it.
-
-Damage: what is wrong with a stored file.
-"""
+"""Findings: the stored memories that a new one contradicts, repeats or is related to. Failures: files and commits that could
+not be ingested. Damage: errors in stored files."""
 
 from __future__ import annotations
 
@@ -17,11 +13,11 @@ CONTRADICTS, DUPLICATES, RELATED = "contradicts", "duplicates", "related"
 
 
 class Found(Record):
-    """What a new memory has to do with another one: the one of `id`, or the candidate at `place` of the same batch.
+    """A relation of a new memory to another: the one with `id`, or the candidate at index `place` of the same batch.
 
-    `kind` is CONTRADICTS, DUPLICATES or RELATED. `hash` is that of the text that was compared, so that a link is made only while it
-    holds. `newer_holds`: the newer one says that it takes the place of the other. `adds` is what only the newer one of two
-    duplicates has. `score` is how likely both are on the same matter, 0..1.
+    `kind` is CONTRADICTS, DUPLICATES or RELATED. `hash` is the hash of the text that was compared: a link is made only while the
+    other memory has this text. `newer_holds`: the text of the newer one states that it replaces the other. `adds` is what only
+    the newer one of two duplicates has. `score` is the probability, 0..1, that both are about the same matter.
     """
 
     kind: str
@@ -36,16 +32,16 @@ class Found(Record):
     score: float = 0.0
 
     def words(self, space: str) -> str:
-        """As people read it for a memory of `space`: `contradicts mem_b db/pool (20 against 50; the newer one holds)`."""
+        """The finding as printed for a memory of `space`: `contradicts mem_b db/pool (20 against 50; the newer one holds)`."""
         newer = "; the newer one holds" if self.newer_holds else ""
         return f"{self.kind} {self.id} {self.where(space)} ({self.reason}{newer})"
 
     def where(self, space: str) -> str:
-        """Its path, as people read it for a memory of `space`."""
+        """The path of the other memory, with its space unless that is `space`."""
         return self.path if self.space == space else f"{self.space}:{self.path}"
 
     def to_json(self, space: str) -> dict[str, Json]:
-        """As `remember` answers for a memory of `space`."""
+        """The finding in the JSON of `remember` for a memory of `space`."""
         elsewhere = {"space": self.space} if self.space != space else {}
         newer = {"newer_holds": True} if self.newer_holds else {}
         what: dict[str, Json] = {"score": self.score} if self.kind == RELATED else {"reason": self.reason}
@@ -53,19 +49,19 @@ class Found(Record):
 
 
 Checks = Sequence[Sequence[Found]]
-"""What was found for each of some candidates."""
+"""The findings for each candidate of a batch."""
 
 
 class Resolution(Record):
-    """What to do about findings. `is_accepted`: the user wants to keep both sides of the contradictions; `merges`: a
-    candidate that repeats a memory strengthens that one instead."""
+    """The findings for a batch, and how to resolve them. `is_accepted`: the user wants both sides of the contradictions to
+    hold; `merges`: a candidate that repeats a memory strengthens that one instead of being stored."""
 
     checks: Checks = ()
     is_accepted: bool = False
     merges: bool = False
 
     def wanted(self, space: str) -> list[list[dict[str, Json]]]:
-        """The contradictions within a space, as a request has them."""
+        """The contradictions within a space, as JSON for a request to store the candidates."""
         return [
             [
                 {
@@ -82,8 +78,8 @@ class Resolution(Record):
         ]
 
     def targets(self, space: str) -> list[list[str] | None]:
-        """For each candidate the memory of the space that it is merged into, by its id and the hash of the text that was
-        compared; None where that lacks something, so that it would be lost."""
+        """For each candidate the id of the memory of the space that it is merged into, and the hash of the text that was
+        compared; None where no memory repeats it, or merging would lose what only the candidate has."""
         if not self.merges:
             return []
         repeated = (
@@ -97,12 +93,12 @@ class Resolution(Record):
         return [first[0] if first else None for first in repeated]
 
     def found_for(self, outcomes: Sequence[Mapping[str, Json]], place: int) -> list[Found]:
-        """What was found for one of the candidates, with the ids of others of the batch."""
+        """The findings for the candidate at index `place`, in which other candidates of the batch have the ids of their outcomes."""
         named = [
             one if one.place < 0 else replace(one, id=outcomes[one.place]["id"], path=outcomes[one.place]["path"])
             for one in (self.checks[place] if place < len(self.checks) else ())
         ]
-        own = None if outcomes[place]["status"] == "proposed" else outcomes[place]["id"]  # in the inbox ids are others
+        own = None if outcomes[place]["status"] == "proposed" else outcomes[place]["id"]  # a proposal has another id
         return [one for one in named if one.id != own]
 
 
@@ -115,7 +111,7 @@ class Failure(Record):
 
     @property
     def place(self) -> str:
-        """The file, or the commit."""
+        """The name of the file, or the short hash of the commit."""
         return f"commit {self.commit[:10]}" if self.commit else self.file
 
     def to_json(self) -> dict[str, Json]:
@@ -124,8 +120,8 @@ class Failure(Record):
 
 
 def reason_of(error: Exception) -> str:
-    """What went wrong: what an error of memcli says; of any other its type and place, since what it says may quote what
-    must not be stored."""
+    """The message of an error of memcli; of any other error only its type and place, since its message may quote a text that
+    must not be stored, such as a secret."""
     if isinstance(error, MemcliError):
         return error.message
     trace = error.__traceback__
@@ -137,15 +133,15 @@ def reason_of(error: Exception) -> str:
 
 
 UNCHECKED = "unchecked"
-"""An audit log of a development version: no damage that anybody could find."""
+"""An audit log of which a part cannot be checked, as a development version wrote it."""
 OUTDATED = "outdated"
-"""A space in full form: what a file was before, and what a server has."""
+"""A space file in the full form of version 1."""
 UNTIDY = ("format", "order", "leftover", "strange", UNCHECKED, OUTDATED)
-"""The kinds of finding that lose nothing: the file reads well, but is not as memcli would write it now."""
+"""The kinds of finding that lose no data: the file can be read, but memcli would write it in another way now."""
 
 
 class Damage(Record):
-    """One thing that is wrong. `object` is the id of a memory, or `object 3`; `repair` is what mends it, if anything."""
+    """One error in a file. `object` is the id of a memory, or `object 3`; `repair` is the remedy, if there is one."""
 
     file: str
     kind: str
@@ -155,7 +151,7 @@ class Damage(Record):
 
     @property
     def is_damage(self) -> bool:
-        """Whether data is lost, or cannot be believed."""
+        """Whether data is lost or may be forged."""
         return self.kind not in UNTIDY
 
     def to_json(self) -> dict[str, Json]:

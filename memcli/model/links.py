@@ -1,5 +1,5 @@
-"""Links between memories: which are one and the same, those that memcli made by itself, those that lead nowhere, and which memory
-superseded which."""
+"""Links between memories: identity, links that the check of contradictions made, dangling links, and chains of supersession.
+Also the runs of the trash, which store the links that a removal cut."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 CONTRADICTS = "contradicts"
 CHECK = "check"
-"""What `by` says of a link that the check of a new memory made."""
+"""The value of `by` in a link that the check of a new memory made."""
 
 
 def link_key(link: Mapping[str, Json]) -> Hashable:
-    """Equal for links that are one."""
+    """A key that is equal for links with the same target and relation, of which a memory has one."""
     return link["to"], link["relation"]
 
 
 def union(
     first: Iterable[Any], second: Iterable[Any], key: Callable[[Any], Hashable] = lambda item: item
 ) -> tuple[Any, ...]:
-    """The items of both, of those that have one key the first."""
+    """The items of both, and of those with an equal key only the first."""
     merged: dict[Hashable, Any] = {}
     for item in (*first, *second):
         merged.setdefault(key(item), item)
@@ -39,37 +39,38 @@ def union(
 
 
 def is_found(link: Mapping[str, Json]) -> bool:
-    """Whether the check made the link, so that it goes when the texts no longer contradict each other."""
+    """Whether the check made the link, so that it is removed when the texts no longer contradict each other."""
     return is_contradiction(link) and link.get("by") == CHECK
 
 
 def contradicted(memory: Memory) -> list[str]:
-    """The ids of the memories that it contradicts."""
+    """The ids of the memories that the memory contradicts."""
     return [link["to"] for link in memory.links if is_contradiction(link)]
 
 
 def is_contradiction(link: Json) -> bool:
-    """Whether it is such a link; a hand may have put anything in the place of one."""
+    """Whether a value of `links` is a valid link that contradicts."""
+    # Of any type: files are edited by hand, and bundles come from elsewhere.
     return isinstance(link, Mapping) and link.get("relation") == CONTRADICTS and isinstance(link.get("to"), str)
 
 
 class Lineage(Record):
-    """Where a space stands. `store` is the id of a server's schema, empty for a store in files; `version` counts the writes,
-    and `epoch` is higher where the space was deleted and made again."""
+    """The version of a space. `store` is the id of the schema of a server, empty for a store in files; `version` counts the
+    writes, and `epoch` how often the space was deleted and created again."""
 
     store: str = ""
     epoch: int = 0
     version: int = 0
 
     def follows(self, earlier: Lineage) -> bool:
-        """Whether the same store may have come from there to here."""
+        """Whether this may be a later version of the same space in the same store."""
         return self.store == earlier.store and (self.epoch, self.version) >= (earlier.epoch, earlier.version)
 
 
 class SyncPoint(Record):
-    """A space as two stores had it, and the other one's history until then: so many entries of its audit log, and the hash
-    of the last of them. Where this store has not taken over all of it, `there` says what the other one had, by id and
-    digest, empty for what it had not."""
+    """The common base of a sync: the `space` that two stores had, the `lineage` of the other one, the number of `entries` of
+    its audit log then, and `head`, the hash of the last of them. Where this store has not taken over everything, `there` has
+    the digests of the memories of the other one by id, empty for a memory that it did not have."""
 
     space: Space
     lineage: Lineage = Lineage()
@@ -83,7 +84,8 @@ _NAME = regex(r"\d{8}T\d{6}Z-[0-9a-f]{8}(-\d+)?\Z")
 
 
 class Severed(Record):
-    """The references that the memory `id`, which stays, lost with a removal. `space` has it where it is another one."""
+    """The references that the remaining memory `id` lost when other memories were removed. `space` is its space where that is
+    not the space of the removed ones."""
 
     id: str
     links: tuple[Mapping[str, Json], ...] = ()
@@ -93,8 +95,8 @@ class Severed(Record):
 
 
 class Run(Record):
-    """What a command removed at `removed_at`. `space` is the space's header with the removed memories alone. `replaced` has
-    the digest of the version that took the place of one of them, by id."""
+    """The memories that one write removed at `removed_at`: `space` is the header of their space with them alone. `replaced` has
+    the digest of the new version of those that were replaced, by id."""
 
     name: str
     removed_at: str
@@ -104,8 +106,8 @@ class Run(Record):
     replaced: Mapping[str, str] = field(default_factory=dict)
 
     def grace(self, days: float) -> float:
-        """For how many days it can be brought back where the policy grants `days`: what a sync removed, another store
-        decided, and so it stays at least as long as by default."""
+        """For how many days the run can be restored where the policy grants `days`."""
+        # What a sync removed was decided in another store, by nobody here: it stays at least as long as by default.
         return spared_days(days) if self.command == _SYNC else days
 
 
@@ -126,12 +128,12 @@ class Going(Record):
 
 
 def spared_days(days: float) -> float:
-    """For how many days the trash keeps what is spared, where the policy grants `days`."""
+    """For how many days the trash stores `spared` memories where the policy grants `days`: not less than by default."""
     return max(days, Policy().grace_days)
 
 
 def severed_between(before: Memory, after: Memory, gone: Collection[str]) -> Severed | None:
-    """The references to `gone` memories that one that stays lost between two states of it; None when it lost none."""
+    """The references to `gone` memories that a remaining one lost between two versions; None when it lost none."""
     links = tuple(link for link in before.links if link["to"] in gone and link not in after.links)
     successor = before.superseded_by
     if successor not in gone or successor == after.superseded_by:
@@ -140,14 +142,14 @@ def severed_between(before: Memory, after: Memory, gone: Collection[str]) -> Sev
 
 
 def relinked(memory: Memory, severed: Severed, back: Collection[str]) -> Memory:
-    """The memory with the links that it lost to those that are `back`."""
+    """The memory with those of its severed links again that lead to ids in `back`."""
     known = {(link["to"], link["relation"]) for link in memory.links}
     links = [one for one in severed.links if one["to"] in back and (one["to"], one["relation"]) not in known]
     return replace(memory, links=(*memory.links, *links)) if links else memory
 
 
 def rejoined(memory: Memory, severed: Severed, back: Mapping[str, Memory]) -> Memory:
-    """The memory with the references that it lost to those that are `back`."""
+    """The memory with those of its severed references again, links and successor, that lead to memories in `back`."""
     memory = relinked(memory, severed, back)
     successor = back.get(severed.superseded_by or "")
     if successor is None or memory.superseded_by not in (None, successor.superseded_by):
@@ -166,9 +168,9 @@ MUTUAL = ("contradicts", "relates_to")
 
 
 def elsewhere(name: str) -> tuple[str, str] | None:
-    """The space and the id that a link to a memory of another space names, `space:id`; None for any other name.
+    """The space and the id of a link to another space, `space:id`; None for any other name.
 
-    An id may hold a colon too, so that what a space has under the whole name comes first.
+    An id may contain a colon too: look for the whole name in the space itself first.
     """
     space, mark, own = name.partition(":")
     if not (mark and own):
@@ -180,15 +182,15 @@ def elsewhere(name: str) -> tuple[str, str] | None:
 
 
 def target(link: Json) -> str:
-    """What a link leads to; "" for what a hand has put in the place of one."""
+    """The id that a link leads to, "" for an invalid value in `links` (files are edited by hand)."""
     to = link.get("to") if isinstance(link, Mapping) else None
     return to if isinstance(to, str) else ""
 
 
 def known_among(ids: Container[str], spaces: Mapping[str, Container[str]]) -> Callable[[str], bool]:
-    """Says whether a link may lead to a name: to one of `ids`, or of the ids of another of `spaces`.
+    """A predicate whether a link may lead to a name: to one of `ids`, or to one of the ids of another space in `spaces`.
 
-    What a space has that is not among them is not known to be gone: no clone has every space.
+    Links to a space that is not in `spaces` are allowed: no clone has every space, so that its memories may exist.
     """
 
     def is_known(name: str) -> bool:
@@ -199,8 +201,8 @@ def known_among(ids: Container[str], spaces: Mapping[str, Container[str]]) -> Ca
 
 
 def without_dangling(memory: Memory, is_there: Callable[[str], bool]) -> Memory:
-    """The memory without its references to ids that are not there; itself when it has none of them. What is in another space
-    is not looked at."""
+    """The memory without references to ids of its own space for which `is_there` is False; the same object where it has none.
+    Links to other spaces stay."""
     links = tuple(link for link in memory.links if is_there(link["to"]) or elsewhere(link["to"]) is not None)
     if len(links) < len(memory.links):
         memory = replace(memory, links=links)
@@ -208,24 +210,25 @@ def without_dangling(memory: Memory, is_there: Callable[[str], bool]) -> Memory:
 
 
 def without_successor(memory: Memory) -> Memory:
-    """The memory, superseded by nothing; itself when nothing supersedes it."""
+    """The memory, no longer superseded; the same object where it is not."""
     if memory.superseded_by is None:
         return memory
-    # What ended with its supersession, and was not changed since, does not end without it.
+    # Superseding sets `valid_until` and `updated_at` to one time: this end was set by it, and goes with it.
     is_ended = memory.valid_until == memory.updated_at
     return replace(memory, superseded_by=None, valid_until=None if is_ended else memory.valid_until)
 
 
 def removal(space: Shelf, ids: Collection[str], now: str) -> Change:
-    """The change that deletes `ids` from a space and leaves no reference to them.
+    """The change that deletes `ids` from a space and all references to them.
 
-    What a deleted memory had superseded is superseded by its successor, else by what else superseded it last, and where
-    there is neither, current again since `now`. A dropped link is upkeep, not an edit: it changes neither `version` nor `updated_at`.
+    A memory that a deleted one superseded is then superseded by the successor of that, else by the last other memory that
+    superseded it, and is current again where there is neither. A dropped link is upkeep, not an edit: it changes neither
+    `version` nor `updated_at`.
     """
     gone = {name: memory for name in ids if (memory := space.get(name)) is not None}
     referring = [memory for memory in space.referring(gone) if memory.id not in gone] if gone else []
     orphans = {memory.id for memory in referring if memory.superseded_by in gone}
-    dates: dict[str, dict[str, str]] = {}  # of each orphan, when which memory superseded it
+    dates: dict[str, dict[str, str]] = {}  # by orphan, the time of each supersession by the superseding memory
     for memory in space.referring(orphans) if orphans else ():
         for link in memory.links:
             if link.get("relation") == SUPERSEDES:
@@ -240,13 +243,13 @@ def refers_to(memory: Memory, ids: Collection[str]) -> bool:
 
 
 def made_current(before: Shelf, change: Change) -> list[Memory]:
-    """The memories that were superseded before `change`, and are current after it."""
+    """The memories that `change` makes current again."""
     current = (memory for memory in change.put if memory.superseded_by is None)
     return [m for m in current if (was := before.get(m.id)) is not None and was.superseded_by is not None]
 
 
 def renamed(memory: Memory, ids: Mapping[str, str]) -> Memory:
-    """The memory with each id of `ids`, its own and those that it refers to, replaced by the new one."""
+    """The memory with its own id, and those that it refers to, replaced according to `ids`."""
     name = ids.get(memory.id, memory.id)
     links = tuple({**link, "to": ids[link["to"]]} if link["to"] in ids else link for link in memory.links)
     chunks = memory.chunks
@@ -263,36 +266,33 @@ def renamed(memory: Memory, ids: Mapping[str, str]) -> Memory:
 
 
 def is_same_memory(first: Memory, second: Memory) -> bool:
-    """Whether two memories of one id are versions of one memory, not two that came to the same id.
+    """Whether two memories with one id are versions of one memory, not two that got the same id by chance.
 
-    An id is the digest of the first path of a memory, so that after a move another one may be given it elsewhere.
+    An id is a digest of the first path of a memory: when that has moved, another store may give the id to a new one.
     """
     return first.path == second.path or first.created_at == second.created_at or first.hash == second.hash
 
 
 def _released(memory: Memory, gone: Mapping[str, Memory], dates: Mapping[str, str], now: str) -> Memory:
-    """The memory without references to what is `gone`. `dates` say since when which memories superseded it."""
+    """The memory without references to `gone` memories; `dates` has the times of its supersessions by superseding id."""
     links = tuple(link for link in memory.links if link["to"] not in gone)
     by = memory.superseded_by
     if by is None or by not in gone:
         return replace(memory, links=links)
-    others = sorted((date, name) for name, date in dates.items() if name not in gone and name != memory.id)
-    successor = _successor(by, gone) or (others[-1][1] if others else None)
+    successor: str | None = by
+    seen: set[str] = set()
+    while (
+        successor is not None and successor in gone and successor not in seen
+    ):  # a chain that was edited by hand may be a circle
+        seen.add(successor)
+        successor = gone[successor].superseded_by
+    if successor is None or successor in gone:
+        others = sorted((date, name) for name, date in dates.items() if name not in gone and name != memory.id)
+        successor = others[-1][1] if others else None
     if successor is not None:
         return replace(memory, links=links, superseded_by=successor)
     fields: dict[str, Any] = {"links": links, "superseded_by": None, "version": increased(memory.version)}
+    # Also where the link with the date of the supersession is missing, an end that has passed was set by it.
     if memory.valid_until in dates.values() or (by not in dates and memory.valid_until and memory.valid_until <= now):
-        fields["valid_until"] = None  # a supersession ended it, also where the link that told so has gone
+        fields["valid_until"] = None
     return replace(memory, **fields, updated_at=now or memory.updated_at)
-
-
-def _successor(name: str, gone: Mapping[str, Memory]) -> str | None:
-    """The first memory in the chain of supersessions from `name` on that is not gone."""
-    seen: set[str] = set()
-    while name in gone and name not in seen:
-        seen.add(name)
-        following = gone[name].superseded_by
-        if following is None:
-            return None
-        name = following
-    return None if name in gone else name

@@ -1,4 +1,4 @@
-"""The memory: one thing that a project knows."""
+"""The memory: one stored fact, decision, rule, note or piece of code or history of a project."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ Json: TypeAlias = "Any"
 """A JSON value: None, bool, int, float, str, list or dict."""
 
 LARGEST = 2**53 - 1
-"""The largest whole number that is stored: every reader of JSON holds it exactly."""
+"""The largest integer that is stored: readers that parse JSON numbers as doubles still get it exactly."""
 
 SESSION = "session"
-"""The scope of what lasts as long as a session."""
+"""The scope of memories that are deleted after their session has ended."""
 EXTRACTED = "extracted"
-"""The source of what was made from a session."""
+"""The source of memories that were made from a session."""
 _DEFAULT_IMPORTANCE = 0.5
 _IMPORTANCE: Mapping[str, float] = {
     "decision": 0.7, "preference": 0.6, "correction": 0.8, "negative": 0.8, "constraint": 0.6, "goal": 0.8,
     "inferred": 0.3,
 }  # fmt: skip
 TALK_KINDS = ("log", "episode")
-"""The kinds that hold what was said, turn by turn, where a group is a conversation."""
+"""The kinds of the messages of a conversation, which are a group."""
 RULE_KINDS = ("constraint", "negative")
-"""Kinds that say what must, or must not be."""
+"""The kinds of rules: what must or must not be done."""
 TRIGGERED_KINDS = ("constraint", "negative", "procedure")
-"""The kinds that triggers bring up."""
+"""The kinds that are recalled, or checked by `guard`, when one of their triggers matches."""
 
 
 class Memory(Record, kw_only=True):
     """One stored object. Times are RFC 3339 in UTC; nested values are plain JSON, never changed in place.
 
-    `extra` holds the fields that this version does not know: they are written back as they came.
+    `extra` has the fields that this version does not know; they are written back unchanged.
     """
 
     id: str
@@ -83,55 +83,55 @@ class Memory(Record, kw_only=True):
 
     @property
     def hash(self) -> str:
-        """The digest of the text, by which equal memories are found."""
+        """The hash of the text and content, by which duplicates are found; empty if there is none."""
         value = self.metadata.get("hash", "")
         return value if isinstance(value, str) else ""
 
     @property
     def order(self) -> tuple[str, str]:
-        """The key that memories are stored in order of."""
+        """The sort key of memories in a space file."""
         return self.updated_at, self.id
 
     @property
     def session(self) -> str:
-        """The session that a memory of scope `session` lives and ends with. Empty for others, and for what is kept of a
-        session once it has ended."""
+        """The id of the session that a memory of scope `session` is deleted with. Empty for other memories, and for those that
+        were made from a session when it ended, which outlive it."""
         name = self.provenance.get("session")
-        is_kept = self.scope != SESSION or self.provenance.get("source") == EXTRACTED
-        return name if isinstance(name, str) and not is_kept else ""
+        is_lasting = self.scope != SESSION or self.provenance.get("source") == EXTRACTED
+        return name if isinstance(name, str) and not is_lasting else ""
 
     def effective_importance(self) -> float:
-        """The importance given, or else the one that the kind has by default; 0..1."""
+        """The importance of the memory, 0..1; by default that of its kind."""
         return default_importance(self.kind) if self.importance is None else self.importance
 
 
 def holds(memory: Memory, at: str) -> bool:
-    """Whether the memory is neither superseded nor past its time at `at`."""
+    """Whether the memory is valid at the time `at`: not superseded, and `valid_until` not reached."""
     return memory.superseded_by is None and (memory.valid_until is None or at < memory.valid_until)
 
 
 def increased(count: int, by: int = 1) -> int:
-    """A counter after an increment; it stays at the largest number that may be stored."""
+    """A counter after an increment, at most the largest number that can be stored."""
     return min(count + by, LARGEST)
 
 
 def default_importance(kind: str) -> float:
-    """The importance, 0..1, of a memory of this kind that names none."""
+    """The default importance, 0..1, of a kind."""
     return _IMPORTANCE.get(kind, _DEFAULT_IMPORTANCE)
 
 
 _LEAST_CHARACTERS = 8
-"""A text that is shorter stands in many a place by chance."""
+"""A shorter text occurs in many files by chance."""
 
 
 def telling_line(text: str) -> str:
-    """The longest line of a text, by which a quote of it is found; empty where it is too short for that."""
+    """The longest line of a text, to search for quotes of it; empty where that is too short to be specific."""
     line = max((line.strip() for line in text.splitlines()), key=len, default="")
     return line if len(line) >= _LEAST_CHARACTERS else ""
 
 
 def json_texts(value: Json, *, keys: bool = True) -> Iterator[str]:
-    """The leaves of a JSON value, and the keys unless they are not wanted, as text, in order."""
+    """The leaves of a JSON value as text, in order, each key before its value if `keys`."""
     if isinstance(value, dict):
         for key in sorted(value):
             if keys:

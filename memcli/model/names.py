@@ -1,4 +1,4 @@
-"""Names: those that users choose (spaces, paths, tags), checked here, once, for every route in; and ids, made of content."""
+"""Names that users choose (spaces, paths, tags), checked here for every kind of input; and ids, which are digests."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from memcli.regex import regex
 from memcli.settings import OWN_JOURNAL, meant_by
 
 MEMORY_MARK = "mem_"
-"""How the id of a memory begins that memcli made."""
+"""The prefix of the ids that memcli gives to memories."""
 SHORTEST = 4
-"""How many characters behind the mark name a memory, where no other begins with them."""
+"""The fewest characters after the mark that may stand for a whole id."""
 
 
 def beginnings(ref: str) -> tuple[str, ...]:
-    """What the id of a memory begins with that a reference names, which may leave out the mark; nothing if it is empty."""
+    """The prefixes of ids that a reference may stand for: itself, and with the mark, which it may omit; none if it is empty."""
     return (ref, MEMORY_MARK + ref) if _SHORT.match(ref) else (ref,) if ref else ()
 
 
 def ids_of(ref: str, ids_with_prefix: Callable[[str], Sequence[str]]) -> list[str]:
-    """The ids of memories that begin as a reference says."""
+    """The ids of memories that a reference may be the beginning of."""
     return [name for beginning in beginnings(ref) for name in ids_with_prefix(beginning)]
 
 
 def memory_id(space: str, path: str, number: int = 1) -> str:
     """The id of a memory made at `path`: `mem_` and 60 bits of SHA-256 over space and path, in base 32.
 
-    From 2 on, `number` is part of the digest: it tells apart memories that were made at one path, of which the
-    earlier ones have moved.
+    From 2 on, `number` is part of the digest: it distinguishes memories that were made at one path after the earlier ones
+    had moved.
     """
     return MEMORY_MARK + _digest(space, path, number)
 
 
 SESSION_MARK = "ses_"
-"""How the id of a session begins."""
+"""The prefix of the ids of sessions."""
 
 
-def session_id(space: str, *told: str, number: int = 1) -> str:
-    """The id of a session: `ses_` and a digest, as that of a memory, of its space and what tells it from others: when it
-    was started and its title, or where it was imported from."""
-    return SESSION_MARK + _digest(space, "\0".join(told), number)
+def session_id(space: str, *parts: str, number: int = 1) -> str:
+    """The id of a session: `ses_` and a digest, as that of a memory, of its space and `parts` that identify it: its start and
+    title, or the source of an import and its id there."""
+    return SESSION_MARK + _digest(space, "\0".join(parts), number)
 
 
 def is_session_id(name: str) -> bool:
@@ -50,10 +50,10 @@ def is_session_id(name: str) -> bool:
     return _SESSION.match(name) is not None
 
 
-def _digest(space: str, told: str, number: int) -> str:
+def _digest(space: str, text: str, number: int) -> str:
     import base64
 
-    name = f"{space}\0{told}" if number == 1 else f"{space}\0{told}\0{number}"
+    name = f"{space}\0{text}" if number == 1 else f"{space}\0{text}\0{number}"
     digest = sha256(name.encode("utf-8", "replace")).digest()
     return base64.b32encode(digest[:8]).decode("ascii").lower()[:12]
 
@@ -67,7 +67,7 @@ def text_hash(raw: str, content: bytes = b"") -> str:
 
 
 def short_digest(text: str, length: int = 6) -> str:
-    """The first hex digits of SHA-256 over `text`, to tell two names apart."""
+    """The first hex digits of SHA-256 over `text`, to make a name unique."""
     return sha256(text.encode()).hexdigest()[:length]
 
 
@@ -88,8 +88,8 @@ _DIGITS = regex(r"\d+")
 
 
 def check_space(name: str) -> str:
-    """`name`, when it can name a space on every file system: one that a user chooses, or the journal of such a one. Raises
-    UsageError."""
+    """Returns `name` if a space can have it on every file system: a name that a user may choose, or the journal of such a
+    space. Raises UsageError."""
     own = name.removeprefix(OWN_JOURNAL)
     is_odd = own != name and meant_by(own)[-1] != name
     if is_odd or not _SPACE.match(own) or ".." in own or own.endswith(".") or is_device(own):
@@ -101,7 +101,7 @@ def check_space(name: str) -> str:
 
 
 def check_path(path: str) -> str:
-    """`path` in NFC, when it is a relative path of plain segments. Raises UsageError."""
+    """Returns `path` in NFC if it is a relative path of plain segments. Raises UsageError."""
     path = unicodedata.normalize("NFC", path)
     problem = _path_problem(path)
     if problem:
@@ -110,12 +110,12 @@ def check_path(path: str) -> str:
 
 
 def is_id(name: str) -> bool:
-    """Whether `name` can stand as an id in a file name, on a command line and in a citation."""
+    """Whether `name` is valid as an id: safe in a file name, on a command line and in a citation."""
     return len(name) <= MAX_ID and _ID.match(name) is not None and ".." not in name
 
 
 def check_id(name: str) -> str:
-    """`name`, when it is an id. Raises UsageError."""
+    """Returns `name` if it is a valid id. Raises UsageError."""
     if not is_id(name):
         raise UsageError(
             f"not an id: {show(name)}",
@@ -125,7 +125,7 @@ def check_id(name: str) -> str:
 
 
 def check_tag(text: str) -> str:
-    """`text` as a tag: a lowercase slug. Raises UsageError when nothing is left of it."""
+    """`text` as a tag: a lowercase slug. Raises UsageError when the slug is empty."""
     tag = slug(text)
     if not tag:
         raise UsageError(f"not a tag: {show(text)}", "use letters and digits")
@@ -140,7 +140,7 @@ def safe_path(text: str) -> str:
         if clean not in ("", ".", ".."):
             segments.append(f"{clean}_" if clean.lower() in _DEVICES else clean)
     path = "/".join(segments) or "unnamed"
-    if len(path) > MAX_PATH:  # the end of a path tells more than its beginning
+    if len(path) > MAX_PATH:  # cut at the front: the end of a path is more specific
         path = "/".join(s for s in path[-MAX_PATH:].split("/")[1:] if s) or path[-MAX_PATH:]
     return "unnamed" if _path_problem(path) else path
 
@@ -152,12 +152,12 @@ def slug(text: str, limit: int = MAX_TAG) -> str:
 
 
 def marked(path: str, mark: str, sign: str = "-") -> str:
-    """`path` with `sign` and `mark` behind it, which tells two apart that would be one; what is long makes room."""
+    """`path`, cut if necessary, with `sign` and `mark` after it, to make it unique."""
     return f"{path[:_BEFORE_MARK].rstrip('/')}{sign}{mark}"
 
 
 def free_path(path: str, seed: str, taken: Container[str], sign: str = "-") -> str:
-    """`path`, or, where that is taken, `path` marked with a digest of `seed`, the first that is free."""
+    """`path`, or where that is taken, `path` marked with the first digest derived from `seed` that makes it free."""
     free = path
     while free in taken:
         seed = short_digest(seed, 8)
@@ -171,18 +171,18 @@ def natural_order(text: str) -> str:
 
 
 def readable(file: str) -> str:
-    """A file's name as text on one line: bytes that are no UTF-8 and control characters become U+FFFD."""
+    """The name of a file as text on one line: invalid UTF-8 and control characters become U+FFFD."""
     text = file.encode("utf-8", "surrogateescape").decode("utf-8", errors="replace")
     return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def show(text: str) -> str:
-    """`text` for a message: quoted, escaped, cut."""
+    """`text` quoted for a message: in ASCII with escapes, at most 60 characters of it."""
     return ascii(text if len(text) <= 60 else text[:57] + "...")
 
 
 def is_device(segment: str) -> bool:
-    """Whether Windows takes a name for a device."""
+    """Whether Windows treats a file of this name as a device."""
     return segment.split(".", maxsplit=1)[0].lower() in _DEVICES
 
 

@@ -1,11 +1,5 @@
-"""Recall as values: what is asked (Query), what answers (Hit), what is handed out (Bundle).
-
-How near a text is to the passages of a space.
-
-What contradicts a memory of a bundle.
-
-Clusters of memories that are near in meaning.
-"""
+"""The values of recall: a query, the entries and hits of an index, the ranking of a space, and the bundle of sections that is
+printed. Also the cosines of a text to the passages of a space, contradictions of a section, and clusters by meaning."""
 
 from __future__ import annotations
 
@@ -27,7 +21,8 @@ _MOST_CHARACTERS = 160
 
 
 class Opposed(Record):
-    """A memory that contradicts one of a bundle. `holds` is 1 where that one says that it holds, -1 where this one does."""
+    """A memory that contradicts one of a bundle. `holds` is 1 where the memory of the bundle is the one that is still valid, -1
+    where this one is, 0 where that is not known."""
 
     id: str
     path: str
@@ -43,7 +38,7 @@ class Opposed(Record):
         return f"contradicts [{self.id}] ({self.date}{newer}){f': {line}' if self.text else ''}"
 
     def to_json(self, *, is_brief: bool) -> dict[str, Json]:
-        """As a bundle has it."""
+        """The contradiction in the JSON of a bundle; only its id if `is_brief`."""
         if is_brief:
             return {"id": self.id}
         newer = {1: {"outdated": True}, -1: {"holds": True}}.get(self.holds, {})
@@ -51,7 +46,7 @@ class Opposed(Record):
 
 
 def opposed_lines(opposed: Sequence[Opposed], *, is_brief: bool) -> list[str]:
-    """What contradicts a memory, for its reader: the first with its text unless `is_brief`, others by their ids."""
+    """The lines that a section prints about contradictions: the first with its text unless `is_brief`, the others as ids."""
     shown = [] if is_brief else [str(one) for one in opposed[:1]]
     rest = [f"[{one.id}]" for one in opposed[len(shown) :]]
     return [*shown, *([f"{'also ' if shown else ''}contradicts {', '.join(rest)}"] if rest else [])]
@@ -69,28 +64,28 @@ _TOKENS_OF_TOPIC = 8  # under a budget
 
 SENTENCE, PASSAGE, PASSAGES, RAW = "sentence", "passage", "passages", "raw"
 LEVELS = (SENTENCE, "micro", "short", "long", PASSAGE, PASSAGES, RAW)
-"""How fully a memory may appear in a bundle, from the least on."""
+"""How much of a memory a bundle shows, from least to most."""
 
 FIELDS = ("path", "tags", "summary", "raw", "content")
-"""The fields that words are looked for in, in the order of every tuple of counts."""
+"""The fields in which words are searched, in the order of every tuple of counts."""
 
-TRIGGER, ANCHOR, TEXT = "trigger", "anchor", "text"  # what may bring a memory into a bundle
+TRIGGER, ANCHOR, TEXT = "trigger", "anchor", "text"  # the values of `matched_by`
 
 
 class Query(Record, kw_only=True):
     """One question to a space.
 
     `topic` is the question; with `edits`, the topic is made of that change. Without a topic, memories are listed that pass
-    the filters if the query names `kinds`, `changed_since` or `ids`, or if it `lists_all`. `is_prompt`: the topic is a prompt
+    the filters if the query has `kinds`, `changed_since` or `ids`, or if it `lists_all`. `is_prompt`: the topic is a prompt
     to an agent, which need not be a question; memories that help with it are returned, the most probable first.
 
-    `now` decides recency. `at` is the time at which memories must hold, by default now; `since` and `until` limit when they
-    were created, `changed_since` when they were created or changed. `period` is the time that the topic names; memories are
-    weighed by their date. `about` is a second text that only influences the order.
+    `now` is the time from which recency is measured. `at` is the time at which memories must be valid, by default now; `since`
+    and `until` limit their creation, `changed_since` their creation or last change. `period` is a time that the topic names;
+    memories with a date in it score higher. `about` is a second text that influences only the order.
 
     `deadline` is in seconds and ends the search by meaning. Missing vectors are computed for about `patience` seconds.
-    `session` is the session in which the query is put: empty for none, None for the current one. `seasons` are the named
-    seasons of the space, `accesses` the number of accesses by id, if these have a weight.
+    `session` is the session of the caller: empty for none, None for the current one. `seasons` are the named seasons of the
+    space, `accesses` the number of accesses by id, if these have a weight.
     """
 
     topic: str
@@ -134,10 +129,10 @@ class Query(Record, kw_only=True):
 
 
 class Entry(Record):
-    """What an index knows of a memory without reading it.
+    """The fields of a memory that an index has in columns, so that it can be ranked without decoding it.
 
-    All parts of the change of one `commit` are one entry of a bundle. `confirmed_at` is when the confidence begins to decay.
-    `is_read`: the memory comes from a document or a change and was not stored by anybody.
+    All files of the change of one `commit` become one section of a bundle. The confidence decays from `confirmed_at` on.
+    `is_read`: the memory was read from a document or a commit, not stored by a user or an agent.
     """
 
     row: int
@@ -160,14 +155,15 @@ class Entry(Record):
 
 
 class RecordedGroup(Record):
-    """Memories that were recorded together, in that order. `length` is how many terms they have in all."""
+    """The rows of memories that were recorded together, such as a conversation or a document, in their order. `length` is the
+    number of terms of all of them."""
 
     rows: tuple[int, ...]
     length: int
 
 
 class RowSet(Record):
-    """A set of rows: those of `only` when it is given, else all; without those of `hidden`."""
+    """A set of `size` rows: all rows, or those in `only`, without those in `hidden`."""
 
     size: int
     only: frozenset[int] | None = None
@@ -181,8 +177,9 @@ class RowSet(Record):
 
 
 class PassageTerms(Record):
-    """How the terms of a query stand in one passage: how often each in its heading and in its text, and how many terms
-    the two have. `n` is its number in the memory, `form` one of those of `text/passages.py`."""
+    """The frequencies of the terms of a query in one passage: `counts[term]` is how often it occurs in the heading and in the
+    text, `length` the number of terms of both. `n` is the index of the passage in its memory, `form` one of those of
+    `text/passages.py`."""
 
     n: int
     form: str
@@ -192,8 +189,8 @@ class PassageTerms(Record):
 
 
 class TermStats(Record):
-    """How the terms of a query stand in a space. `counts[row][term]` is how often in each of FIELDS, `lengths[row]` how
-    many terms each field has, `frequencies[term]` in how many memories the term stands."""
+    """The frequencies of the terms of a query in a space of `size` memories. `counts[row][term]` is how often the term occurs in
+    each of FIELDS, `lengths[row]` the number of terms of each field, `frequencies[term]` the number of memories with it."""
 
     size: int
     frequencies: Mapping[str, int]
@@ -202,11 +199,11 @@ class TermStats(Record):
 
 
 class Hit(Record):
-    """A row that matches, with its score and the parts whose sum that is.
+    """A row that matches, with its score, and in `why` the parts of which the score is the sum.
 
-    `passages` are its matching passages by number and score, the best first; `also` are the rows of the same commit that match
-    too. `confidence` is the probability (0..1) that the row answers the query, None if the backend does not estimate it; it is
-    computed from `signals` with the weights of its `form`.
+    `passages` are its matching passages by index and score, the best first; `also` are the other matching rows of the same
+    commit. `confidence` is the probability (0..1) that the row answers the query, None if the backend does not estimate it; it
+    is computed from `signals` with the weights of its `form`.
     """
 
     entry: Entry
@@ -220,7 +217,8 @@ class Hit(Record):
 
 
 def in_order(hits: Iterable[Hit]) -> list[Hit]:
-    """By score, best first; then newest; then id. Scores are rounded: the last bits of a float decide nothing."""
+    """Sorted by score, best first; then newest; then id."""
+    # Rounded: the last bits of a float differ between machines, and would decide the order of equal scores.
     ordered = sorted(hits, key=lambda hit: hit.entry.id)
     ordered.sort(key=lambda hit: hit.entry.updated_at, reverse=True)
     ordered.sort(key=lambda hit: -round(hit.score, 4))
@@ -228,12 +226,12 @@ def in_order(hits: Iterable[Hit]) -> list[Hit]:
 
 
 ANSWERED, LEAST = 0.5, 0.2
-"""The confidence from which on a bundle answers its question, and from which on it shows weak evidence rather than nothing."""
+"""The least confidence of a bundle that answers its question, and of one that shows weak evidence rather than nothing."""
 
 
 class Ranking(Record):
-    """The rows that may answer, best first. `confidence` is the probability (0..1) that one of the first answers, None where
-    nothing was estimated. `is_degraded`: by words alone; `missing` passages have no vector yet."""
+    """The rows of a space that may answer, best first. `confidence` is the probability (0..1) that one of the first answers, None
+    where it was not estimated. `is_degraded`: ranked by words alone; `missing` passages have no vector yet."""
 
     hits: tuple[Hit, ...] = ()
     confidence: float | None = None
@@ -244,17 +242,17 @@ class Ranking(Record):
 class Section(Record):
     """One memory of a bundle.
 
-    `space` is the name of its space, `level`, one of LEVELS, how much of it a budget lets appear. `sentence` and `passage` are
-    the parts of its text that answer the topic, empty where none were looked for; `heading` leads to the passage, and `span`
-    is its first and last character. `more` has ever longer passages, each with the number of the section before which it is
-    preferred; a budget shows the first `steps` of them. `limit` is the most characters of the memory that are printed.
+    `space` is the name of its space, `level`, one of LEVELS, how much of it fits a budget. `sentence` and `passage` are
+    the parts of its text that answer the topic, empty without a topic; `heading` is the heading above the passage, and `span`
+    the offsets of its start and end. `more` has ever longer passages, each with the number of the section before which it is
+    preferred; a budget shows the first `steps` of them. `limit` is the maximum of characters that are printed of the memory.
     `shows_content`: the content has words of the topic that the text lacks. `also` are the ids and paths of other files of
     the same commit, those that match first.
 
     `matched_by` is TEXT, or what makes the memory a lead. `confidence` is the probability (0..1) that it answers the topic,
     None if it was not estimated.
 
-    `untrusted` lists why the memory would be withheld if untrusted ones were not wanted; `is_unreviewed`: nobody here has
+    `untrusted` has the reasons why the memory is untrusted, which is shown only on request; `is_unreviewed`: nobody here has
     accepted it. `anchors` are the states of the code that it is anchored to, `opposed` the memories that contradict it.
     """
 
@@ -281,17 +279,17 @@ class Section(Record):
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether code that it speaks of has changed or is gone."""
+        """Whether code that it is anchored to has changed or is gone."""
         return any(anchor.is_doubtful for anchor in self.anchors)
 
     @property
     def is_lead(self) -> bool:
-        """Whether it comes before all else, for its trigger or its anchor matches."""
+        """Whether it comes before ranked memories, because its trigger or anchor matches."""
         return self.matched_by != TEXT
 
     @property
     def cautions(self) -> list[str]:
-        """What a reader must know before believing it."""
+        """Warnings that are printed with the memory: untrusted, superseded, contradicted, its code changed."""
         marks = [f"untrusted ({', '.join(self.untrusted)})"] if self.untrusted else []
         marks += ["unreviewed"] if self.is_unreviewed else []
         marks += [f"superseded by {self.memory.superseded_by}"] if self.memory.superseded_by else []
@@ -312,13 +310,13 @@ class ModelVerdict(Record, kw_only=True):
 class Bundle(Record, kw_only=True):
     """The answer to a query: sections in order, or the reason why there are none.
 
-    `query` is the query as it may be repeated, without secrets. `always` are pinned memories that do not match, out of
-    `pinned` such memories. `matched` memories matched in all; of these `withheld_untrusted` contain instructions, as do
-    `untrusted_pins` of the pinned ones. `size` is the number of memories searched, `own` that of each space of the store itself.
-    `missing` passages have no vector yet and were searched by words.
+    `query` is the query without secrets, for printing. `always` are pinned memories that do not match, out of `pinned` such
+    memories. `matched` memories matched in all; `withheld_untrusted` of these are left out because they contain instructions,
+    as are `untrusted_pins` of the pinned ones. `size` is the number of memories searched, `own` that of each space of the store
+    itself. `missing` passages have no vector yet and were searched by words.
 
     `confidence` is the probability (0..1) that the sections answer the topic; None without a topic, or if the backend does not
-    estimate it. `verdict` is that of a language model, if one was asked. `is_from_clone`: a searched store came with a clone
+    estimate it. `verdict` is that of a language model that checked the sections, if any. `is_from_clone`: a searched store came with a clone
     that nobody here has accepted.
     """
 
@@ -341,14 +339,14 @@ class Bundle(Record, kw_only=True):
 
     @property
     def is_weak(self) -> bool:
-        """Whether what it shows may well not answer: nothing leads, and the confidence is below ANSWERED."""
+        """Whether the sections may not answer the topic: none is a lead, and the confidence is below ANSWERED."""
         if self.confidence is None or not self.sections or any(section.is_lead for section in self.sections):
             return False
         return self.confidence < ANSWERED
 
     @property
     def topic(self) -> str:
-        """The topic as a bundle repeats it: a budget is for the memories."""
+        """The topic as a bundle prints it: a few tokens of it under a budget, which is meant for the memories."""
         topic = self.query.topic
         if self.query.budget is None:
             return topic
@@ -358,22 +356,22 @@ class Bundle(Record, kw_only=True):
 
     @property
     def withheld(self) -> int:
-        """How many memories matched, are fit to be shown, and are not in the bundle."""
+        """The number of matching memories that are left out for want of room: not as untrusted, and not rejected by a model."""
         rejected = self.verdict.rejected if self.verdict else 0
         return max(0, self.matched - len(self.sections) - self.withheld_untrusted - rejected)
 
     @property
     def withheld_pins(self) -> int:
-        """How many pinned memories do not match, are fit to be shown, and are not in the bundle."""
+        """The number of pinned memories that do not match and are left out for want of room."""
         return max(0, self.pinned - len(self.always) - self.untrusted_pins)
 
 
 class Nearness(Record):
-    """How near a text is to what a space holds, as cosines in arrays of NumPy. `rows`, ascending, are those that have a
-    vector, and `best` holds the cosine of each: int64 [n], float64 [n]. `cosines` has that of every passage, NaN for the
-    `missing` ones that have no vector yet; those of a row begin at `first[row]`.
+    """The cosines of a text to the passages of a space, in arrays of NumPy. `rows` (int64 [n], ascending) are those that have a
+    vector, `best` (float64 [n]) has the highest cosine of each. `cosines` has that of every passage, NaN for the `missing` ones
+    that have no vector yet; those of a row begin at `first[row]`.
 
-    Of a very large space it has only the nearest rows, of `passages` in all: `more` measures others."""
+    Of a very large space, which has `passages` passages, only the nearest rows are included; `more` computes others."""
 
     rows: Any
     best: Any
@@ -385,25 +383,25 @@ class Nearness(Record):
 
     @property
     def size(self) -> int:
-        """How many passages the space has."""
+        """The number of passages of the space."""
         return self.passages or len(self.cosines)
 
     def including(self, rows: Collection[int]) -> Nearness:
-        """The same with these rows among those that are known."""
+        """The same with cosines for these rows too."""
         return self if self.more is None else self.more(rows)
 
     def of(self, row: int, count: int) -> list[float]:
-        """The cosines of the `count` passages of a row, in order; NaN where they are not known."""
+        """The cosines of the `count` passages of a row, in order; NaN where they were not computed."""
         start = self.first.get(row)
         return [math.nan] * count if start is None else self.cosines[start : start + count].tolist()
 
     def by_row(self) -> dict[int, float]:
-        """The cosine of every row that has one."""
+        """The highest cosine of each row that has one."""
         return dict(zip(self.rows.tolist(), self.best.tolist(), strict=True))
 
 
 class Cluster(Record):
-    """Memories that are near in meaning: their ids, the firmest first, and how firmly each belongs (0..1)."""
+    """Memories that are near in meaning: their ids and the strengths (0..1) of their membership, the strongest first."""
 
     id: str
     name: str
@@ -412,8 +410,8 @@ class Cluster(Record):
 
 
 class Clusters(Record):
-    """The clusters of a space, the largest first; `reason` says why there are none to tell of, where that is not because
-    no memories are near enough."""
+    """The clusters of a space, the largest first. `reason` is why they were not computed; empty where they were, even if no
+    memories are near enough to form one."""
 
     found: tuple[Cluster, ...] = ()
     reason: str = ""

@@ -1,8 +1,7 @@
 """The shapes of stored JSON, as JSON Schema, and the check of a value against one.
 
-The same tables print as `memcli schema` and guard every way in. The checker knows the words
-that the tables use and no others: type, enum, minimum, maximum, format (date-time), items,
-properties, additionalProperties, required, minLength.
+`memcli schema` prints the same tables by which all input is checked. The check supports only the keywords that the tables
+use: type, enum, minimum, maximum, format (date-time), items, properties, additionalProperties, required, minLength.
 """
 
 from __future__ import annotations
@@ -38,9 +37,9 @@ KINDS = (
 RELEVANCES = ("high", "medium", "low")
 SCOPES = ("project", "global", SESSION)
 OBSERVED = "observed"
-"""The source of what was read from files and commits, rather than told."""
+"""The source of memories that were read from files and commits, not stored by a user or an agent."""
 READ_SOURCES = (OBSERVED, "imported")
-"""The sources of what is read again and again: that it is still there says nothing new."""
+"""The sources of memories that are read again and again: finding one unchanged does not confirm it."""
 SOURCES = ("user_stated", "user_corrected", OBSERVED, "inferred", EXTRACTED, "imported")
 LLM = "llm"
 COMPACTIONS = ("fifo", "value", LLM)
@@ -68,18 +67,19 @@ def _whole(least: int, most: int) -> Shape:
 
 
 QUOTA: Shape = {**_object(tokens_per_day=COUNT, usd_per_day=DAYS), "additionalProperties": False}
-"""What a provider may cost."""
+"""The limits of a provider."""
 
 EDITED, ADDED, BY_KEY, OF_TEXT = "edited", "added", "by key", "of text"
-"""How a merge makes one value of two versions of a field: it takes that of the side that edited it; it keeps what was there
-and what either side added to the list; it merges an object key by key; it takes that of the side whose text stays."""
+"""How a merge makes one value of two versions of a field: EDITED takes that of the side that changed it; ADDED keeps the items
+of the base and those that either side added; BY_KEY merges an object key by key; OF_TEXT takes that of the side whose text is
+taken."""
 
 
 class FieldRow(Record):
-    """What is known of a field of a memory: the schema, the codec, the check of what is given, and the merge read it here.
+    """The properties of a field of a memory, for the schema, the codec, the check of input and the merge.
 
-    `is_core`: version 1 of the space file always has it, and version 2 unless it has its default or the value of the field
-    that `like` names.
+    `is_core`: the field is in every memory of version 1 of the space file; version 2 omits it where it has its default or the
+    value of the field `like`.
     """
 
     shape: Shape
@@ -210,7 +210,7 @@ POLICY_FIELDS: Mapping[str, Shape] = {
 
 
 def spelled_out(policy: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a policy without short forms: a plain list as `pii_redaction` names detectors."""
+    """The fields of a policy without short forms: a list as `pii_redaction` is the list of its detectors."""
     given = policy.get("pii_redaction")
     return {**policy, "pii_redaction": {"detectors": given}} if isinstance(given, list) else dict(policy)
 
@@ -226,7 +226,7 @@ _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 _TYPES: Mapping[str, str] = {
-    "boolean": "true or false",  # before a whole number, which it is too in Python
+    "boolean": "true or false",  # first: a bool is an int in Python
     "integer": "a whole number",
     "string": "text",
     "number": "a number",
@@ -236,9 +236,9 @@ _TYPES: Mapping[str, str] = {
 
 
 def problem(value: Any, shape: Shape, at: str) -> str | None:
-    """What is wrong with `value` at the field named `at`, or None when it fits `shape`."""
+    """The error of `value`, the field named `at`, or None when it fits `shape`."""
     wanted = shape.get("type")
-    if not isinstance(wanted, str) or wanted not in _PYTHON_TYPES:  # none, or one of JSON Schema that no table has
+    if not isinstance(wanted, str) or wanted not in _PYTHON_TYPES:  # no type, or a list of types, which no table has
         return None
     if not isinstance(value, _PYTHON_TYPES[wanted]) or (wanted in ("integer", "number") and isinstance(value, bool)):
         named = (words for name, words in _TYPES.items() if isinstance(value, _PYTHON_TYPES[name]))
@@ -249,7 +249,7 @@ def problem(value: Any, shape: Shape, at: str) -> str | None:
 
 
 def check_fields(data: Mapping[str, Any], fields: Mapping[str, Shape]) -> None:
-    """Checks the fields of `data` that `fields` knows. Raises UsageError naming the first wrong one."""
+    """Checks those of `data` that are in `fields`. Raises UsageError naming the first invalid one."""
     for name in sorted(data.keys() & fields.keys()):
         wrong = problem(data[name], fields[name], name)
         if wrong:
@@ -259,8 +259,8 @@ def check_fields(data: Mapping[str, Any], fields: Mapping[str, Shape]) -> None:
 def part_of(name: str, fields: Mapping[str, Shape]) -> tuple[list[str], Shape]:
     """The keys that lead to a part of a field, such as `quota.openai.usd_per_day`, and the shape of that part.
 
-    Where an object may have any key and its values have no parts, all that is left of the name is one key, dots and all.
-    Raises UsageError for a part of what has none.
+    Where an object may have any key and its values have no parts, the rest of the name is one key, with its dots. Raises
+    UsageError for a part of a field that has none.
     """
     keys: list[str] = []
     shape: Shape = {"type": "object", "properties": fields}

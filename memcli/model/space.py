@@ -1,7 +1,5 @@
-"""The space: a named set of memories that is stored, shared and governed as one.
-
-Roles: what a token of `memcli serve` lets its holder do with a space.
-"""
+"""The space: a named set of memories that are stored, shared and governed by a policy together; changes of it, and the roles
+that tokens of `memcli serve` grant."""
 
 from __future__ import annotations
 
@@ -20,15 +18,15 @@ if TYPE_CHECKING:
 
 READER, WRITER, ADMIN = "reader", "writer", "admin"
 ROLES = (READER, WRITER, ADMIN)
-"""Each may do what those before it may."""
+"""In order: each includes the rights of those before it."""
 
 SPACE_ALONE, JOURNAL, SPACES, STORE = "space", "journal", "spaces", "store"
-"""What a verb concerns: the space that it is called for, that space and its journal, each space that the caller may see, or
-the store as a whole, which a caller who is for some spaces only may not ask about."""
+"""The scope of a verb: the given space, that space and its journal, each space that the caller may read, or the whole store,
+for which a token of some spaces is not enough."""
 
 
 class Policy(Record):
-    """What may be done with a space. `extra` holds the fields that this version does not know."""
+    """The rules of a space. `extra` has the fields that this version does not know."""
 
     ttl_days: float | None = None
     retention: Mapping[str, float] = field(default_factory=dict)
@@ -60,21 +58,21 @@ class Policy(Record):
 
     @property
     def is_private(self) -> bool:
-        """Whether the space is for this machine alone."""
+        """Whether the space is on this machine only."""
         return self.visibility == "private"
 
     @property
     def is_derived(self) -> bool:
-        """Whether the space is read from the repository, and can be rebuilt from it at any time."""
+        """Whether the memories of the space are read from the repository, and can be rebuilt from it at any time."""
         return self.visibility == "derived"
 
     @property
     def is_tracked(self) -> bool:
-        """Whether git may see the file of the space."""
+        """Whether git may track the file of the space."""
         return not self.is_private and not self.is_derived
 
     def derived_from(self, main: Policy) -> Policy:
-        """The policy of a derived space: that of `main`, but for the fields that are set here, and without a review."""
+        """The policy of a derived space: that of `main`, with the fields that are set here, and without a review."""
         default = Policy()
         own = {name: value for name, value in as_dict(self).items() if value != getattr(default, name)}
         return replace(main, **{**own, "review": False, "visibility": self.visibility})
@@ -92,18 +90,18 @@ class Space(Record):
     extra: Mapping[str, Json] = field(default_factory=dict)
 
     def put(self, memories: Iterable[Memory], now: str) -> Space:
-        """This space with `memories` added, or in the place of those with the same ids."""
+        """The space with `memories` added or, where their ids exist, replaced."""
         by_id = {m.id: m for m in self.objects}
         by_id.update((m.id, m) for m in memories)
         return self._with(by_id.values(), now)
 
     def drop(self, ids: Iterable[str], now: str) -> Space:
-        """This space without the memories of these ids."""
+        """The space without the memories of these ids."""
         gone = frozenset(ids)
         return self._with((m for m in self.objects if m.id not in gone), now)
 
     def find(self, ref: str) -> Memory:
-        """The memory that `ref` names: an id, a path, or the beginning of one id alone.
+        """The memory that `ref` names: an id, a path, or the beginning of exactly one id.
 
         Raises NotFoundError when there is none, UsageError when the beginning fits several.
         """
@@ -132,14 +130,13 @@ class Space(Record):
 
 
 class Change(Record):
-    """What is to become of a space; an empty one writes nothing.
+    """A change of a space; an empty one writes nothing.
 
-    `put` are added, or take the place of those with the same ids, and `drop` are ids that go; `now` becomes the
-    space's `updated_at`; of `header` everything but the memories is taken over. With `erase`, what goes is not kept in
-    the trash, whatever grace the policy grants; with `keep` it is, even where the policy grants none. `purge`: a user named
-    what goes, which takes an admin on a server. Of `displaced` ids the trash keeps what `put` takes the place of. `tasks`
-    of upkeep, by name, and the ids that each changed, go into the audit log, and so does why a model let a memory go, in
-    `advised`.
+    `put` are added, or replace those with the same ids, `drop` are ids to remove; `now` becomes the `updated_at` of the space;
+    `header` replaces everything but the memories. With `erase`, removed memories do not go into the trash, whatever grace the
+    policy grants; with `keep` they do, even where it grants none. `purge`: a user named the memories to remove, which needs an
+    admin on a server. Of `displaced` ids, the version that `put` replaces goes into the trash. The audit log gets `tasks` of
+    upkeep, with the ids that each changed, and `advised`, the reasons why a model chose memories for removal.
     """
 
     put: tuple[Memory, ...] = ()
@@ -158,8 +155,8 @@ class Change(Record):
 
 
 class Touched(Record):
-    """One memory that a write touched. `before` and `after` are digests of its stored bytes; empty: not there. `created_at` is
-    that of one that is gone for good: a later one of the same id is another memory."""
+    """One memory that a write changed. `before` and `after` are digests of its stored bytes, empty where it did not exist.
+    `created_at` is recorded of a memory that was erased: a later one with the same id is another memory."""
 
     id: str
     path: str
@@ -169,7 +166,7 @@ class Touched(Record):
 
 
 class Receipt(Record):
-    """What a write did, for the record. `run` names what of it is in the trash."""
+    """The result of a write, for the audit log. `run` is the name of the run in the trash, empty if there is none."""
 
     touched: tuple[Touched, ...] = ()
     header_changed: bool = False
@@ -177,7 +174,7 @@ class Receipt(Record):
 
     @property
     def removed(self) -> int:
-        """How many memories it took away."""
+        """The number of removed memories."""
         return sum(not touched.after for touched in self.touched)
 
 
@@ -189,8 +186,8 @@ def find_reference(
     where: str,
     hint: str = "`memcli list` lists the memories",
 ) -> _Found:
-    """What `ref` names: `exact`, which has it as its id or path, or what `get` has of the only one of `ids`, all of
-    which begin with `ref`. Raises NotFoundError when there is none, UsageError when there are several.
+    """The object that `ref` names: `exact`, whose id or path it is, or else the one that `get` returns for the only one of
+    `ids`, which begin with `ref`. Raises NotFoundError when there is none, UsageError when there are several.
     """
     if exact is not None:
         return exact
@@ -208,7 +205,7 @@ def is_named(memory: Memory, refs: Collection[str]) -> bool:
 
 
 def change_between(before: Space, after: Space) -> Change:
-    """The change that makes `after` of `before`."""
+    """The change that turns `before` into `after`."""
     known = {m.id: m for m in before.objects}
     put = tuple(m for m in after.objects if known.get(m.id) != m)
     drop = known.keys() - {m.id for m in after.objects}
@@ -223,7 +220,7 @@ def is_under(path: str, prefix: str) -> bool:
 
 
 def under_any(prefixes: Iterable[str]) -> Callable[[str], bool]:
-    """Tells whether a path is one of `prefixes` or lies below one; as quick for a thousand of them as for one."""
+    """A predicate whether a path is one of `prefixes` or lies below one; its time does not depend on their number."""
     wanted = frozenset(prefix.strip("/") for prefix in prefixes)
 
     def is_in(path: str) -> bool:
@@ -240,6 +237,6 @@ def under_any(prefixes: Iterable[str]) -> Callable[[str], bool]:
 
 
 def size_of(fingerprint: str) -> int:
-    """How many bytes a space takes, by the fingerprint of its snapshot; 0 for one of a commit of git."""
+    """The size in bytes of a space, from the fingerprint of its snapshot; 0 for a snapshot of a git commit."""
     size = fingerprint.partition("-")[0]
     return int(size) if size.isdecimal() else 0

@@ -1,4 +1,4 @@
-"""How many tokens a text is for a language model, estimated offline and rather too high than too low.
+"""Estimates the number of tokens of a text for a language model, offline, and rather too high than too low.
 
 No tokenizer of a provider is shipped: they differ, and change. The weights were fitted to the byte-pair encoders
 o200k and cl100k and to Claude's public one, over prose, code, diffs and tables: the estimate is below none of
@@ -12,7 +12,7 @@ import re
 _PIECE = re.compile(
     r"[A-Z]?[a-z\u00df-\u024f]+|[A-Z\u00c0-\u00de]+|\d+|\n[ \t]*|[ \t]+|([!-/:-@\[-`{-~])\1*|.", re.DOTALL
 )
-"""Words in the parts of an identifier, numbers, a line end with the indentation behind it, a repeated mark."""
+"""The parts of identifiers and words, numbers, a line end with the following indentation, a repeated mark."""
 _SHORT_WORD = 5
 
 # In hundredths of a token.
@@ -25,13 +25,13 @@ def count_tokens(text: str) -> int:
 
 
 def cut_tokens(text: str, most: int) -> str:
-    """The beginning of `text` that is at most `most` tokens, with `…` for what was cut off."""
+    """The beginning of `text`, at most `most` tokens, with `…` where it was cut."""
     end = end_of_tokens(text, most)
     return text if end == len(text) else text[:end].rstrip() + "…"
 
 
 def end_of_tokens(text: str, most: int, start: int = 0) -> int:
-    """Where the part of `text` ends that begins at `start` and is at most `most` tokens."""
+    """The end of the longest part of `text` from `start` on that is at most `most` tokens."""
     end, total = start, 0
     for match in _PIECE.finditer(text, start):
         total += _cost(match[0])
@@ -49,7 +49,7 @@ def _cost(piece: str) -> int:
     if first == "\n":
         return _LINE
     if first in " \t":
-        return _SPACES if size > 1 else 0  # a single space belongs to the word behind it
+        return _SPACES if size > 1 else 0  # byte-pair encoders join a single space with the next word
     if first.isdigit():
         return _DIGITS * -(-size // 3)
     return _MARKS + _MARKS * max(0, size - 4) // 4 if first.isascii() else _OTHER * size

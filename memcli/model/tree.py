@@ -1,4 +1,4 @@
-"""The hierarchy of paths."""
+"""The tree of the paths of a space."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import Generic, TypeVar
 
 MAX_DEPTH = 120
-"""How many levels the tree has; a valid path has no more segments. What lies deeper stays one segment."""
+"""The maximum depth of the tree, as many segments as a valid path can have. Of a longer one the rest is one segment."""
 
 _FIRST = "\0"
-"""Less than any character of a path."""
+"""Sorts before any character of a path, so that children follow their parent."""
 _NONE: Mapping[str, int] = MappingProxyType({})
 
 
@@ -18,8 +18,8 @@ _P = TypeVar("_P")
 
 
 class TreeNode(Generic[_P]):
-    """A segment of a path, the memory that stands there, if any, and what lies below; `has_more` of that is not shown:
-    `count` memories are at and below it."""
+    """A segment of a path, with the memory at that path, if any, and its children. `has_more`: the children are not loaded;
+    `count` is the number of memories at and below the path then."""
 
     __slots__ = ("children", "count", "has_more", "memory", "name")
 
@@ -32,8 +32,8 @@ class TreeNode(Generic[_P]):
 
 
 def tree(placed: Iterable[tuple[str, _P]], branches: Mapping[str, int] = _NONE) -> TreeNode[_P]:
-    """Memories, each with its path, by the segments of that, in order; of those at one path the first. `branches` are paths
-    that are shown without what lies below, with how many memories that is."""
+    """The root of the tree of memories given with their paths, children in order; of several at one path it has the first.
+    `branches` are paths whose children are not loaded, with the number of memories at and below them."""
     root = TreeNode[_P]("")
     places: list[tuple[str, _P | None]] = [*placed, *((path, None) for path in branches)]
     for path, memory in sorted(places, key=lambda place: place[0].replace("/", _FIRST)):

@@ -1,5 +1,5 @@
-"""What is counted: accesses and judgements of memories, commands and events, questions without an answer, and tokens and
-money that calls to language models took. None of it has a text of a user but the names of spaces and the topics of gaps.
+"""Counts: accesses and judgements of memories, commands and events, questions without an answer, and the tokens and costs of
+language models. Of texts of users they contain only names of spaces, topics of gaps and reasons of judgements.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ HELPFUL, UNHELPFUL, REJECTED = "helpful", "unhelpful", "rejected"
 ACCESSES = (RECALL, GET, INJECT)
 """The acts that show a memory."""
 JUDGEMENTS = (HELPFUL, UNHELPFUL, REJECTED)
-"""The acts that judge one, which `maintain` applies."""
+"""The acts that judge a memory, which `store maintain` applies."""
 RUN = "run"
-"""What the counters call a command that ended."""
+"""The name of the counter of commands that ended."""
 COMPACTION, INJECTION, PIN_TOGGLE, SESSION_END = "compaction", "injection", "pin_toggle", "session_end"
-"""The events that are counted beside commands. The first label of each is the space."""
+"""The events that are counted beside commands."""
 
 
 class Use(Record):
-    """What one act showed or judged in one space: the memories of `ids`, in the order shown.
+    """An act that showed or judged the memories of `ids` in one space, in the order shown.
 
-    `topic` is a keyed digest. What one bundle showed in several spaces has one `key`; `places` are the numbers that its
-    memories had in the bundle. `session` is a digest too; `reason`, without secrets, was given with a judgement.
+    `topic` is a keyed digest. The uses of one bundle in several spaces have one `key`; `places` are the numbers of the
+    memories in the bundle. `session` is a digest too; `reason` is the redacted text of a judgement.
     """
 
     at: str
@@ -40,7 +40,7 @@ class Use(Record):
 
 
 class Access(Record):
-    """How often a memory was shown, and when last."""
+    """How often a memory was shown, and the time of the last access."""
 
     count: int = 0
     last_at: str = ""
@@ -54,7 +54,7 @@ Counts = Mapping[str, Mapping[str, Access]]
 
 
 def count(uses: Iterable[Use], before: Counts | None = None) -> dict[str, dict[str, Access]]:
-    """The accesses in `uses`, added to those of `before`."""
+    """The accesses in `uses`, added to the counts `before`."""
     found = {space: dict(of_space) for space, of_space in (before or {}).items()}
     new: dict[tuple[str, str], list[str]] = {}
     for use in uses:
@@ -69,31 +69,31 @@ def count(uses: Iterable[Use], before: Counts | None = None) -> dict[str, dict[s
 
 Key = tuple[str, ...]
 Totals = dict[Key, int]
-"""How many of each, by name and labels: `("run", command, space, backend, exit code)`, `("le", command, bound)`,
-`("micros", command)`, and the events of `EVENTS`."""
+"""Counters by name and labels: `("run", command, space, backend, exit code)`, `("le", command, bound)`, `("micros", command)`,
+and the events of `EVENTS`."""
 
 BUCKET, MICROS = "le", "micros"
 EVENTS: Mapping[str, int] = {COMPACTION: 1, INJECTION: 2, PIN_TOGGLE: 1, SESSION_END: 1}
-"""The events that are counted beside commands, with how many labels they have. The first label is the space."""
+"""The number of labels of each event. The first label is the space."""
 BOUNDS = (".005", ".01", ".025", ".05", ".1", ".25", ".5", "1", "2.5", "5", "10", "30", "inf")
 """The upper bounds of durations, in seconds."""
 MAX_SPACES = 100
-"""How many spaces are told apart; the others are counted together."""
+"""So many spaces have counters of their own; the others share those of OTHERS."""
 OTHERS = "*"
 _ENDLESS = frozenset(("browse", "mcp", "serve", "watch"))
-"""Commands that run until they are stopped: how long says nothing."""
+"""Commands that run until they are stopped: their durations are not counted."""
 _LIMITS = [float(bound) for bound in BOUNDS]
 _SPACE_AT = {RUN: 2, **dict.fromkeys(EVENTS, 1)}
 
 
 def space_of(key: Key) -> str:
-    """The space that an event or a total is of; empty for one of no space."""
+    """The space of a counter, empty for one without a space."""
     place = _SPACE_AT.get(key[0])
     return "" if place is None else key[place]
 
 
 def parts_of(key: Key, amount: int) -> Totals:
-    """What an event adds to the totals: `amount` is how many, or for a command how many microseconds it took."""
+    """The counters that an event increases: by `amount`, which of a command is its duration in microseconds."""
     if key[0] != RUN:
         return {key: amount}
     if key[1] in _ENDLESS:
@@ -102,12 +102,12 @@ def parts_of(key: Key, amount: int) -> Totals:
 
 
 MAX_GAPS = 200
-"""How many are kept: those asked most often, and of these the latest."""
+"""The maximum number of stored gaps: the most frequent, and of equally frequent ones the latest."""
 MAX_TOPIC = 200
 
 
 class Gap(Record):
-    """A topic that was asked of a space and found nothing, without secrets: how often, first and last when."""
+    """A redacted topic for which a recall found nothing in a space: how often, and the times of the first and the last query."""
 
     topic: str
     space: str
@@ -117,19 +117,19 @@ class Gap(Record):
 
     @property
     def key(self) -> tuple[str, str]:
-        """Equal for topics that differ in case, spaces and punctuation at their ends."""
+        """A key that is equal for topics that differ only in case, spaces and punctuation at their ends."""
         return self.space, " ".join(self.topic.casefold().split()).strip(" ?!.,:;")
 
 
 class GapTopic(Record):
-    """What some gaps are about, the first of them first."""
+    """A subject that several gaps have in common, with these gaps."""
 
     name: str
     gaps: tuple[Gap, ...]
 
 
 def in_order(gaps: Iterable[Gap]) -> list[Gap]:
-    """The most frequent first, then the latest, then by topic."""
+    """Sorted: the most frequent first, then the latest, then by topic."""
     ordered = sorted(gaps, key=lambda gap: (gap.space, gap.topic))
     ordered.sort(key=lambda gap: gap.last_at, reverse=True)
     ordered.sort(key=lambda gap: -gap.count)
@@ -137,7 +137,7 @@ def in_order(gaps: Iterable[Gap]) -> list[Gap]:
 
 
 def with_gap(gaps: Sequence[Gap], new: Gap) -> list[Gap]:
-    """The gaps with one more, in order. The new one is kept even if all others were asked more often."""
+    """The gaps and one more, in order, at most MAX_GAPS. The new one is included even if all others are more frequent."""
     old = next((gap for gap in gaps if gap.key == new.key), None)
     if old is not None:
         new = replace(old, count=old.count + new.count, last_at=max(old.last_at, new.last_at))
@@ -149,7 +149,7 @@ NANO = 1_000_000_000
 
 
 class TokenUsage(Record):
-    """Tokens sent and received, and their price in billionths of a dollar; None when no price is known."""
+    """Tokens sent and received, and their price in billionths of a dollar, None when no price is known."""
 
     tokens_in: int
     tokens_out: int
@@ -161,7 +161,7 @@ class TokenUsage(Record):
 
 
 class Charge(Record, kw_only=True):
-    """One call in the ledger. `number` is its place in the day; until `is_settled`, the usage is the most it may be."""
+    """One call in the ledger. `number` is its index in the day; until `is_settled`, `usage` is the maximum it may be."""
 
     number: int = 0
     at: str
@@ -174,7 +174,7 @@ class Charge(Record, kw_only=True):
 
 
 class Total(Record, kw_only=True):
-    """The sum of several calls. `pending` were not settled; `unpriced` have no known price."""
+    """The sum of several calls. `pending` of them are not settled; `unpriced` of them have no known price."""
 
     calls: int = 0
     tokens_in: int = 0
@@ -189,7 +189,7 @@ class Total(Record, kw_only=True):
 
 
 class Day(Record):
-    """The calls of a day, in order, and how many lines cannot be read."""
+    """The calls of a day, in order, and the number of damaged lines."""
 
     charges: tuple[Charge, ...]
     damaged: int = 0

@@ -1,5 +1,5 @@
-"""The protocols between use cases and adapters, which `wiring/` joins. What an indexed space answers has one implementation,
-`IndexedSpace`, and so no protocol."""
+"""The protocols between use cases and adapters, which `wiring/` joins. A view of an index has one implementation,
+`IndexedSpace`, and therefore no protocol."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ else:
     Protocol = object
 
 Fold = Callable[["Shelf", "Json"], "tuple[Change, Json]"]
-"""Says what a request makes of a space, and the answer to whoever made it. Pure."""
+"""Turns a request to a space into the change that it makes and the answer to the requester. Pure."""
 
 Progress = Callable[[int, int], None]
-"""Told (done, total) while long work goes on."""
+"""Called with (done, total) while long work goes on."""
 
 
 class Snapshot(Protocol):
@@ -43,12 +43,12 @@ class Snapshot(Protocol):
         its size in bytes and `-`."""
 
     def memories(self, *keys: str) -> Iterator[Memory]:
-        """Each memory, one at a time, in the order of the file; with `keys`, all in which one of them stands, at whatever
-        depth, and maybe others. Raises CorruptError."""
+        """Each memory, one at a time, in the order of the file; with `keys`, at least those whose JSON has one of these keys at
+        any depth. Raises CorruptError."""
 
     def records(self, places: Iterable[tuple[int, int]] | None = None) -> Iterator[tuple[bytes, int]]:
-        """Each memory's stored bytes and where they begin, -1 when the file is not canonical; or of a canonical file only
-        what stands at these places, each a start and a length. Raises CorruptError."""
+        """The stored bytes of each memory and their offset, -1 when the file is not canonical; of a canonical file only the
+        records at `places`, if given, each an offset and a length. Raises CorruptError."""
 
     def decode(self, data: bytes) -> Memory:
         """The memory of a record. Raises CorruptError."""
@@ -60,23 +60,23 @@ class Snapshot(Protocol):
         """The space without its objects. Raises CorruptError."""
 
     def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
-        """The memories at these (id, start, length), in the order asked. Raises CorruptError."""
+        """The memories at these (id, offset, length), in this order. Raises CorruptError."""
 
     def is_before(self, time: int) -> bool:
-        """Whether the space has been written since, and this version of it before `time`, in nanoseconds."""
+        """Whether the space has been written since this snapshot, and the snapshot is of before `time`, in nanoseconds."""
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Closes the file."""
 
 
 class Shelf(Protocol):
-    """A space under its lock: memories are looked up in it without reading the rest. All raise CorruptError."""
+    """A space under its lock, in which memories are found without reading the others. All methods raise CorruptError."""
 
     def memories(self, *keys: str) -> Iterator[Memory]:
-        """As those of a snapshot."""
+        """As `Snapshot.memories`."""
 
     def get(self, name: str) -> Memory | None:
-        """The memory of this id."""
+        """The memory with this id, None if there is none."""
 
     def referring(self, ids: Collection[str]) -> list[Memory]:
         """The memories that link to one of `ids`, or are superseded by one, in order."""
@@ -87,10 +87,10 @@ class Shelf(Protocol):
 
     @property
     def size(self) -> int:
-        """How many memories there are."""
+        """The number of memories."""
 
     def at(self, path: str) -> Memory | None:
-        """The memory at this path."""
+        """The memory at this path, None if there is none."""
 
     def find_by_hash(self, digest: str) -> list[Memory]:
         """The memories whose text has this hash, in the order of the file."""
@@ -99,14 +99,14 @@ class Shelf(Protocol):
         """The ids that begin with `text`, sorted."""
 
     def under(self, *prefixes: str) -> list[Memory]:
-        """The memories at any of these paths and below, in order of path."""
+        """The memories at and below any of these paths, in order of path."""
 
     def load(self) -> Space:
         """The whole space, parsed."""
 
 
 class Store(Protocol):
-    """Where spaces are kept. What `update` and `submit` returned of is on disk; readers never see half a write."""
+    """A set of spaces. A write is durable when `update` or `submit` returns; readers never see half a write."""
 
     def spaces(self) -> list[str]:
         """The names of all spaces, sorted."""
@@ -118,69 +118,68 @@ class Store(Protocol):
         """The policy of the space as it is stored. Raises CorruptError, StoreError."""
 
     def update(self, space: str, change: Callable[[Shelf], Change]) -> Receipt:
-        """Makes the change that the pure function `change` wants of the space, under its lock.
+        """Calls the pure function `change` under the lock of the space, and writes the change that it returns.
 
         Writes nothing when the change is empty, or `change` raises. Raises LockedError, CorruptError, StoreError.
         """
 
     def submit(self, space: str, request: Json) -> tuple[Json, Receipt]:
-        """As `update`, for a change that can be told as JSON: whoever holds the lock may make it along with its own.
+        """As `update`, for a change that a JSON request describes: the process that holds the lock may write it with its own.
 
-        Returns what the store's `fold` answers to the request. Raises what it raises, and as `update`.
+        Returns the answer of the store's `fold` to the request. Raises as `fold` and `update` do.
         """
 
     def delete(self, space: str, check: Callable[[Space], None]) -> Space:
-        """Removes the space, under its lock, once `check` did not raise; returns what it held.
+        """Removes the space under its lock, unless `check` raises; returns the removed space.
 
         Raises NotFoundError, LockedError, CorruptError, StoreError.
         """
 
 
 class Trash(Protocol):
-    """What was removed from spaces, for as long as its grace lasts."""
+    """Memories that were removed from spaces, until their grace has passed."""
 
     def runs(self, skip: Callable[[str], None] | None = None) -> list[Run]:
-        """Every run, newest first. What is damaged or cannot be read is left out, and `skip` hears why; without it, the
-        user does. Raises StoreError."""
+        """Every run, newest first. Damaged and unreadable runs are left out; the reason goes to `skip`, or else to the user as
+        a warning. Raises StoreError."""
 
     def holds(self, space: str, name: str) -> bool:
-        """Whether a run of the space holds the memory of this id; cheap. What cannot be read holds nothing."""
+        """Whether a run of the space has the memory with this id; cheap. Runs that cannot be read are left out."""
 
     def put(self, run: Run) -> None:
-        """Keeps a run of another store, or another state of one in its place. Raises StoreError."""
+        """Adds a run, or replaces the one of the same name. Raises StoreError."""
 
     def drop(self, run: Run, ids: Collection[str], *, erase: bool = False) -> None:
-        """Takes memories out of a run, and the run away when nothing is left of it: for good; with `erase` so that no byte of
-        them is left there. Raises StoreError."""
+        """Removes memories from a run for good, and the run when none is left; with `erase`, so that no byte of
+        them is left in the trash. Raises StoreError."""
 
     def collected(self, space: str) -> str:
-        """When `gc` last did its work in the space; "" when it is not known to have."""
+        """The time of the last `gc` in the space, "" if none is recorded."""
 
     def note_collection(self, space: str, at: str) -> None:
-        """Notes that `gc` has done its work in the space. Raises StoreError."""
+        """Records the time of a `gc` in the space. Raises StoreError."""
 
 
 class AuditTrail(Protocol):
-    """What was done to spaces on this machine, each act bound to the one before."""
+    """The audit logs of spaces on this machine, in which each line has the hash of the one before."""
 
     def record(self, space: str, action: str, touched: Sequence[Touched], policy: Json = None) -> None:
-        """Appends what was done. It is done already, so a line that cannot be written is only told of."""
+        """Appends an act. The act is already done, so a line that cannot be written causes a warning, not an error."""
 
     def append(self, space: str, entries: Sequence[dict[str, Json]]) -> None:
-        """Appends what was done elsewhere, as lines of that log say it; on disk when this returns. Raises StoreError,
-        LockedError."""
+        """Appends lines of the log of another store; they are durable when this returns. Raises StoreError, LockedError."""
 
     def read(self, space: str) -> bytes:
-        """The whole log of a space; nothing when there is none. Raises StoreError."""
+        """The whole log of a space, empty if there is none. Raises StoreError."""
 
     def spaces(self) -> list[str]:
         """The names of the spaces that have a log, sorted. Raises StoreError."""
 
     def lineage(self, space: str) -> Lineage:
-        """Which store has the space, and how far it has come. Raises StoreError."""
+        """The store, epoch and version of the space. Raises StoreError."""
 
     def by_admins(self, space: str, numbers: Collection[int]) -> Collection[int]:
-        """Those of the lines of these numbers that were written by who may erase memories. Raises StoreError."""
+        """The numbers of those of these lines that somebody wrote who may erase memories. Raises StoreError."""
 
 
 class Embedder(Protocol):
@@ -188,69 +187,70 @@ class Embedder(Protocol):
 
     @property
     def model(self) -> str:
-        """A digest of all that decides the vectors; vectors of different models never mix."""
+        """A digest of everything that the vectors depend on; vectors of different models are never compared."""
 
     @property
     def dimensions(self) -> int:
-        """Bytes in a vector."""
+        """The number of components of a vector, one byte each."""
 
     @property
     def is_calibrated(self) -> bool:
-        """Whether its cosines are on the scale that the floors of rankers were fitted to."""
+        """Whether its cosines are on the scale to which the floors of rankers were fitted."""
 
     def embed(
         self, texts: Sequence[str], progress: Progress | None = None, *, as_questions: bool = False
     ) -> list[bytes]:
-        """One vector for each text, which is a passage or a question: some models take these differently.
+        """One vector for each text: of a passage or, `as_questions`, of a question, which some models embed differently.
 
-        A vector has `dimensions` signed bytes, each component scaled by the largest. Cosine is the dot product over the
-        norms, which is exact in whole numbers. `model` and `dimensions` may raise as this does: ProviderError, and
-        RefusedError where a provider may not be asked.
+        A vector has `dimensions` signed bytes, scaled so that the largest component is 127. Its cosines are computed in whole
+        numbers, so that they are the same everywhere. This, `model` and `dimensions` raise ProviderError, and RefusedError
+        where no provider may be called.
         """
 
 
 class Index(Protocol):
-    """Keeps what recall needs beside the store. Never trusted over it: every view is checked against the snapshot."""
+    """The data that recall needs beside the store: words, vectors, positions. Every view is checked against its snapshot, and
+    the store is right where they differ."""
 
     def view(self, snapshot: Snapshot) -> IndexedSpace:
-        """A view of exactly this snapshot, brought up to date first. It lasts as long as the snapshot is open."""
+        """A view of exactly this snapshot; the index is brought up to date first. Valid while the snapshot is open."""
 
     def at_hand(self, snapshot: Snapshot) -> IndexedSpace | None:
-        """As `view`, for those who cannot wait: None where much would have to be indexed first, or the index fails."""
+        """As `view`, for callers that cannot wait: None where much would have to be indexed first, or the index fails."""
 
     def existing(self, snapshot: Snapshot) -> IndexedSpace | None:
-        """As `view`, by the index that is there, brought up to date if little has changed; None when there is no such index,
-        or its answers could differ from those of the file."""
+        """As `view`, of an index that exists already and needs few changes; None where there is no such index, or its answers
+        could differ from those of the file."""
 
     def embedder(self) -> str:
-        """The model that vectors are made by, or why none are made."""
+        """The name of the model of the vectors, or the reason why there are none."""
 
     def rebuild(self, space: str) -> None:
-        """Forgets all that is kept of the space."""
+        """Drops the index of the space; the next view makes it again."""
 
     def question(self, topic: str) -> tuple[str, bytes] | None:
-        """The vector of a topic for which views of this index were just asked, with its model; never one made for this."""
+        """The cached vector of a topic, after the name of its model; None where no view has embedded this topic."""
 
 
 Ranker = Callable[["Query", "IndexedSpace"], "Ranking"]
-"""Orders the memories of a space by how well they answer a query: the rows that match, best first: by score, then newest, then
-id; none when too little speaks for them."""
+"""Orders the memories of a space by how well they answer a query: the rows that match, by score, then newest, then id; none
+where the evidence is too weak."""
 
 
 class Source(Protocol):
-    """Something that memories are taken from: files, commits, transcripts."""
+    """A source of memories: files, commits, staged changes."""
 
     skipped: Counter[str]
-    """How many things gave no candidate, by reason, once `candidates` has ended."""
+    """The number of items without a candidate, by reason; complete once `candidates` has ended."""
     failed: list[Failure]
-    """What could not be read, once `candidates` has ended: it does not keep the rest from being read."""
+    """The files and commits that could not be read, which does not stop the others; complete once `candidates` has ended."""
 
     def candidates(self) -> Iterator[Mapping[str, object]]:
-        """The fields of one memory each, in a total order; or, `read`, a commit that all before it has told of, or how many
-        memories are `unchanged` of what need not be read.
+        """Mappings with the fields of one memory each, in a total order. Some keys are no fields of a memory:
 
-        `replaces` lists places (see `Place` in `policy/retention.py`) that this one, with those beside it, has told all of; one that
-        has nothing else says that nothing is there any more.
+        `replaces`: places (see `Place` in `policy/retention.py`) of which this candidate and its neighbours are the whole
+        content; without other fields, nothing is left at them. `read`: the hash of a commit of which all candidates have been
+        yielded. `unchanged`: a number of memories whose source was not read again.
         """
 
 
@@ -259,47 +259,47 @@ Renderer = Callable[["Bundle"], str]
 
 
 class LanguageModel(Protocol):
-    """A model that answers prompts by JSON. What it is asked and what it costs is counted, and limited by the quota."""
+    """A model that answers prompts by JSON. Its calls and their costs are recorded, and limited by the quota."""
 
     @property
     def name(self) -> str:
-        """As `provider:model`."""
+        """The name, as `provider:model`."""
 
     def load(self) -> None:
-        """Loads what the first question needs, which takes a second or two. It may be called in a thread of its own."""
+        """Loads the modules that the first call needs, which takes a second or two. May be called in a thread of its own."""
 
     def ask(self, prompt: Prompt, read: Callable[[Json], T], within: float) -> T:
-        """What `read` makes of the answer.
+        """Sends the prompt, and returns the answer as `read` converts it.
 
-        `read` raises ValueError for an answer that is not valid, and the model is asked once more, with the reason. All
-        of it takes at most `within` seconds. Raises ProviderError when there is no valid answer, RefusedError when the
-        call could exceed the quota: then nothing was sent.
+        `read` raises ValueError for an invalid answer; the prompt is then sent once more, with the reason. All of it takes
+        at most `within` seconds. Raises ProviderError when there is no valid answer; RefusedError, before anything is sent,
+        when the call could exceed the quota.
         """
 
 
 class CallLedger(Protocol):
-    """The calls that were made, by day."""
+    """The calls to language models, by day."""
 
     def reserve(self, charge: Charge, check: Callable[[Day], None]) -> Charge:
-        """Books a call on the day of its time, and returns it with its number, once `check` has seen the calls of its space on that day so far, and maybe
-        those of others; what it raises is raised. Raises LockedError, StoreError, RefusedError."""
+        """Books a call on the day of its time, and returns it with its number. `check` gets at least the calls of the same space
+        on that day first, and may raise. Raises as `check` does, and LockedError, StoreError."""
 
     def settle(self, booked: Charge, usage: TokenUsage) -> None:
-        """Puts what a call has cost in the place of what was booked for it. Raises LockedError, StoreError."""
+        """Replaces the booked maximum of a call by its true cost. Raises LockedError, StoreError."""
 
     def read(self, day: str) -> Day:
-        """The calls of a day, and how many lines are damaged. Raises StoreError."""
+        """The calls of a day, and the number of damaged lines. Raises StoreError."""
 
     def days(self) -> Sequence[str]:
         """The days that have calls, in order, such as `2026-05-03`."""
 
     def sums(self, today: str) -> Mapping[str, TokenUsage]:
-        """What each provider has charged, also on days that are no longer kept; it only grows. Raises StoreError."""
+        """The total cost by provider, with that of days whose calls were deleted; it never decreases. Raises StoreError."""
 
 
 Reserve = Callable[[str, "TokenUsage"], Callable[["TokenUsage"], None]]
-"""Books the most that a call for a task may cost, and returns what books its true cost instead.
+"""Books the maximum cost of a call for a task, and returns a function that books the true cost instead.
 
-When that is never called, as in a process that is killed, the most counts until the day ends. Raises RefusedError when the
-call could exceed the quota or cannot be booked.
+While that is not called, as in a process that is killed, the maximum counts. Raises RefusedError when the call could exceed
+the quota or cannot be booked.
 """
