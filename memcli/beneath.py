@@ -1,7 +1,7 @@
-"""Files below a root, opened so that no folder on the way is a link.
+"""File operations below a root that follow no symbolic link on the way.
 
-A check by path and a use by path are two: between them another process can put a link in the place of a folder. So each
-folder below the root is opened by the descriptor of the one above it, and the file by that of the last one.
+A check by path followed by a use by path is a race: in between, another process can replace a folder by a link. So each
+folder below the root is opened relative to the descriptor of its parent, and the file relative to that of the last one.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ _PRIVATE = f"{os.sep}.git{os.sep}memcli{os.sep}"
 
 @contextmanager
 def at(path: str, root: str = "") -> Iterator[tuple[str, int | None]]:
-    """The name for `path` and the open folder that it is in, as functions of `os` take them: `dir_fd`.
+    """Yields the last name of `path` and the descriptor of its folder, as functions of `os` take them: `dir_fd`.
 
-    Without a `root` that is the store, or its private state in the folder of git, that the path lies in; where it lies in
-    none, the name is the path. Raises OSError, NotADirectoryError for a link.
+    No folder between `root` and the file may be a link. The default root is the store, or its private state in the folder
+    of git, that contains the path; a path in neither is yielded whole, with None. Raises OSError; NotADirectoryError for a
+    link on the way, and for a path that leaves the root.
     """
     top = root.rstrip(os.sep)
     for mark in () if root else (_PRIVATE, _STORE):
@@ -53,7 +54,7 @@ def at(path: str, root: str = "") -> Iterator[tuple[str, int | None]]:
     try:
         yield name, folder
     except OSError as error:
-        if error.filename == name:
+        if error.filename == name:  # relative to a folder that the message does not show
             error.filename = path
         raise
     finally:
@@ -62,14 +63,14 @@ def at(path: str, root: str = "") -> Iterator[tuple[str, int | None]]:
 
 
 def open_file(path: str, flags: int, mode: int = 0o600, root: str = "") -> int:
-    """Opens the file at `path`, or the folder, which is no link either. Raises OSError."""
+    """Opens the file or folder at `path` and returns its descriptor. Raises OSError, also for a link."""
     with at(path, root) as (name, folder):
         return os.open(name, flags | os.O_CLOEXEC | os.O_NOFOLLOW, mode, dir_fd=folder)
 
 
 @contextmanager
 def opened_folder(path: str, root: str = "") -> Iterator[int]:
-    """The folder at `path`, as `os.scandir` takes it. Raises OSError."""
+    """Yields a descriptor of the folder at `path`, as `os.scandir` takes it. Raises OSError."""
     folder = open_file(path, os.O_RDONLY | os.O_DIRECTORY, root=root)
     try:
         yield folder
@@ -90,7 +91,7 @@ def unlink(path: str, root: str = "") -> None:
 
 
 def replace(path: str, target: str, root: str = "") -> None:
-    """Renames the file or folder at `path`, over the file at `target`. Raises OSError."""
+    """Renames the file or folder at `path` to `target`, over a file that exists there. Raises OSError."""
     with at(path, root) as (name, folder), at(target, root) as (new, other):
         os.replace(name, new, src_dir_fd=folder, dst_dir_fd=other)
 
@@ -102,7 +103,7 @@ def link(path: str, target: str, root: str = "") -> None:
 
 
 def remove_tree(path: str, *, ignore_errors: bool = False) -> None:
-    """Removes the folder at `path` with all in it. Raises OSError, unless it ignores errors."""
+    """Removes the folder at `path` with its contents. Raises OSError unless `ignore_errors`."""
     import shutil
 
     with suppress(*[OSError] * ignore_errors), at(path) as (name, folder):
@@ -110,11 +111,11 @@ def remove_tree(path: str, *, ignore_errors: bool = False) -> None:
 
 
 def own_file(path: str) -> None:
-    """Makes the file at `path` one that only this user can read and no other name leads to, empty when it is new.
+    """Restricts the file at `path` to this user; creates an empty one if there is none, or if it has other hard links.
 
     Raises OSError for a link, and for what is not a regular file.
     """
-    # Opening a file that this process has open in SQLite would, when it is closed, drop the locks of both.
+    # The file is never opened here: closing a second descriptor of a file drops the POSIX locks that SQLite holds on it.
     with at(path) as (name, folder):
         try:
             status = os.lstat(name, dir_fd=folder)
@@ -124,7 +125,7 @@ def own_file(path: str) -> None:
             return
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, f"{path} is a link, or not a file")
-        if status.st_nlink > 1:  # what another name leads to must not change
+        if status.st_nlink > 1:  # the other name, as in a snapshot by hard links, must not change
             os.unlink(name, dir_fd=folder)
             os.close(os.open(name, _NEW, 0o600, dir_fd=folder))
         elif status.st_mode & 0o077:
@@ -132,15 +133,15 @@ def own_file(path: str) -> None:
 
 
 def open_database(path: str, wait: float, mode: str = "mode=rw") -> sqlite3.Connection:
-    """Opens the SQLite file at `path`, which is there; whoever finds it busy waits so many seconds. Raises sqlite3.Error, and
-    OSError for a link on the way to it.
+    """Opens the existing SQLite file at `path`; its statements wait for a busy database for `wait` seconds.
 
-    SQLite opens by path alone: of a descriptor in /proc it asks for the name. So the file is looked at by descriptor, and
-    what SQLite has opened must have been that; it makes no file, and looks for itself before it makes a journal.
+    Raises sqlite3.Error, and OSError for a link on the way to the file.
     """
     import sqlite3
 
     with at(path) as (name, folder):
+        # SQLite opens by path alone (it resolves a descriptor in /proc to its name), so the file is examined by descriptor
+        # first, and must still be the same after SQLite has opened it. `mode=rw` keeps SQLite from creating a file.
         known = os.lstat(name, dir_fd=folder)
         if not stat.S_ISREG(known.st_mode):
             raise OSError(errno.EINVAL, f"{path} is a link, or not a file")

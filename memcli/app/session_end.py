@@ -261,7 +261,7 @@ def _still(workspace: Workspace, told: Yield | None, said: Sequence[Message]) ->
 def _finish(workspace: Workspace, session: Session, yields: Callable[[Sequence[Message]], Yield]) -> Ended:
     """Keeps what an ended session yields; the same again changes nothing."""
     stamp = workspace.sessions.stamp(session.space, session.id)
-    kept = workspace.sessions.kept(session.space, session.id)
+    kept = workspace.sessions.results(session.space, session.id)
     said = list(sessions.messages(workspace, session))
     told = yields(said)
     policy = workspace.in_force(workspace.store.policy(session.space))
@@ -283,7 +283,7 @@ def _finish(workspace: Workspace, session: Session, yields: Callable[[Sequence[M
     still = {mark: version for mark, version in kept.items() if mark not in stale}
     now = {**still, **marks(journal, session, made), **marks(workspace, session, wanted)}
     if now != kept:
-        workspace.sessions.note_kept(session.space, session.id, now)
+        workspace.sessions.set_results(session.space, session.id, now)
     if workspace.sessions.stamp(session.space, session.id) == stamp:  # else another end of it is to come
         workspace.sessions.unmark_ending(session.space, session.id)
     cut = len(log), len(log) + len(found)

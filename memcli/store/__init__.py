@@ -1,1 +1,1 @@
-"""Where spaces are kept: files under `.memory/`."""
+"""The store in files: spaces under `.memory/`, and the private state that belongs to them."""

@@ -1,6 +1,6 @@
-"""Spaces that git tracks and the work tree lacks: after a sparse checkout, or deleted by hand.
+"""Spaces that git tracks and the work tree lacks, after a sparse checkout or because somebody deleted the files.
 
-They are never begun anew, for a commit would then replace the team's memory by the new one.
+memcli creates no new space of such a name: the next commit would replace the team's memories by it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from memcli.store.layout import FOLDER, Layout, find_work_tree
 
 
 def check_present(root: str, space: str = "") -> None:
-    """Raises StoreError when git tracks the store at `root`, which has no space, or one `space` of it that has no file."""
+    """Raises StoreError when git tracks the `space` of the store at `root` and it has no file; without a `space`, when git
+    tracks any space that has none."""
     if space and os.path.lexists(os.path.join(Layout(root).spaces, f"{space}.json")):
         return
     found = absent(root)
@@ -28,14 +29,15 @@ def check_present(root: str, space: str = "") -> None:
 
 
 def absent_above(start: str, home: str) -> StoreError | None:
-    """What to say of the first store at or above the folder `start` that git tracks and the work tree lacks, if any."""
+    """The error for the nearest store at or above the folder `start` that git tracks and the work tree lacks, if any."""
     _, roots = _stores_between(start, home, None)
     return next((_error(root, "", _of_whole(found)) for root in roots if (found := absent(root))), None)
 
 
 def check_above(start: str, home: str, nearest: str | None) -> None:
-    """Raises StoreError when the index has a store at or above the folder `start` that the work tree lacks, and that is
-    nearer than the `nearest` one which is there: a write would go to the wrong one."""
+    """Raises StoreError when the index of git has a store that the work tree lacks, at or above the folder `start` and
+    below the `nearest` existing store."""
+    # A write would go to the existing store further up, though the user works in a folder with a store of its own.
     work_tree, roots = _stores_between(start, home, nearest)
     index = find_index(work_tree) if roots else None
     with suppress(OSError, ValueError):  # a damaged index is git's matter
@@ -47,9 +49,10 @@ def check_above(start: str, home: str, nearest: str | None) -> None:
 
 
 def _stores_between(start: str, home: str, nearest: str | None) -> tuple[str, list[str]]:
-    """The work tree that `start` is in, and where it can have stores at or above `start`, up to the `nearest`."""
-    is_there = nearest is not None and os.path.dirname(nearest) == start
-    work_tree = None if is_there else find_work_tree(start, home)
+    """The work tree of `start`, "" if there is none, and the paths at which it could have a store between `start` and the
+    `nearest` one."""
+    is_nearest = nearest is not None and os.path.dirname(nearest) == start
+    work_tree = None if is_nearest else find_work_tree(start, home)
     folder, roots = start, list[str]()
     while work_tree is not None and (root := os.path.join(folder, FOLDER)) != nearest:
         roots.append(root)
@@ -60,10 +63,10 @@ def _stores_between(start: str, home: str, nearest: str | None) -> tuple[str, li
 
 
 def absent(root: str) -> dict[str, str]:
-    """The spaces of the store at `root` that the index or HEAD has and the work tree lacks, each with the git command that
-    brings it back from the current folder; the name is empty where a sparse checkout leaves out the whole folder.
+    """The spaces of the store at `root` that the index or HEAD of git has and the work tree lacks, each with the git
+    command, for the current folder, that restores it. Under "" it has a whole folder that a sparse checkout leaves out.
 
-    A space that memcli deleted is not absent: the next commit says so.
+    A space that memcli itself deleted is not absent.
     """
     work_tree = find_work_tree(os.path.dirname(root))
     if work_tree is None or shared_folder(work_tree) is None:
@@ -78,7 +81,7 @@ def absent(root: str) -> dict[str, str]:
         for entry in index.below([f"{store}/spaces"]) if index else ():
             do = f"sparse-checkout add {store}" if entry.is_sparse else f"restore {entry.path}"
             commands[_space(entry.path)] = f"{git} {do}"
-    if not commands:
+    if not commands:  # the index lacks a space after `git rm`, and HEAD still has it
         from memcli.git.repository import Repository
 
         in_head = ("ls-tree", "-r", "--name-only", "HEAD", "--", f"{store}/spaces")
@@ -86,11 +89,12 @@ def absent(root: str) -> dict[str, str]:
             for path in Repository(work_tree).run(*in_head).splitlines():
                 commands[_space(path)] = f"{git} restore --staged --worktree {path}"
     layout = Layout(root)
-    is_there = {name: os.path.lexists(os.path.join(layout.spaces, f"{name}.json")) for name in commands}
-    return {name: commands[name] for name in sorted(commands) if not is_there[name] and not _is_deleted(layout, name)}
+    missing = [name for name in sorted(commands) if not os.path.lexists(os.path.join(layout.spaces, f"{name}.json"))]
+    return {name: commands[name] for name in missing if not _is_deleted(layout, name)}
 
 
 def _space(path: str) -> str:
+    """The space of a path in git's index; "" for a folder, which a sparse index has in place of its files."""
     return "" if path.endswith("/") else os.path.basename(path).removesuffix(".json")
 
 
@@ -105,7 +109,7 @@ def _is_deleted(layout: Layout, space: str) -> bool:
 
 
 def _of_whole(found: Mapping[str, str]) -> str:
-    """The command that brings back the store, from those for its spaces."""
+    """The command that restores the whole store, derived from the first of those for its spaces."""
     command, _, path = next(iter(found.values())).rpartition(" ")
     return f"{command} {path[: path.rindex(FOLDER) + len(FOLDER)]}"
 

@@ -1,10 +1,10 @@
-"""How files of a store are read and written: every write of a store is one of these.
+"""Reading and writing the files of a store: no other module opens one for writing.
 
 Only regular files are read, through no link and no linked folder, and no more than a limit.
 
-`write_file` replaces a file whole: temporary file on the same file system, fsync, rename, fsync of the
-directories. After it returns, the new bytes survive a power cut. Killed before the rename, the old file
-stands and a temporary one is left over; killed after it, the new file stands.
+`write_file` replaces a whole file: temporary file on the same file system, fsync, rename, fsync of the directories.
+After it returns, the new bytes survive a power cut. A process that is killed before the rename leaves the old file
+and a temporary one; killed after it, the new file.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ _MAX_JSON = 256 << 20
 
 
 def open_own(path: str, flags: int, mode: int = 0o600, root: str = "") -> int:
-    """The file at `path`, opened. Raises OSError for a link, and for what is not a regular file. `root`: see `beneath.at`."""
-    # Without O_NONBLOCK a pipe in the place of a file would make anybody wait.
+    """Opens the file at `path` and returns its descriptor. Raises OSError for a link, and for what is not a regular file.
+    `root`: see `beneath.at`."""
+    # Without O_NONBLOCK, opening a pipe in the place of the file waits for its other end.
     fd = open_file(path, flags | os.O_NONBLOCK, mode, root)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
@@ -40,9 +41,9 @@ def open_own(path: str, flags: int, mode: int = 0o600, root: str = "") -> int:
 
 
 def read_regular(path: str, limit: int, root: str = "") -> bytes | None:
-    """The bytes of the file at `path`, at most `limit`; None when it is not there.
+    """The first `limit` bytes of the file at `path`, all if negative; None if there is no file.
 
-    Raises OSError for what is a link, a folder, a pipe or a device, none of which is opened for long.
+    Raises OSError, also for a link, a folder, a pipe or a device.
     """
     try:
         fd = open_own(path, os.O_RDONLY, root=root)
@@ -53,7 +54,7 @@ def read_regular(path: str, limit: int, root: str = "") -> bytes | None:
 
 
 def read_stored(path: str, hint: str = "check its permissions", limit: int = -1) -> bytes | None:
-    """As `read_regular`, for a file that a command needs: raises StoreError with this hint where it cannot be read."""
+    """As `read_regular`, but raises StoreError with this `hint` for a file that cannot be read."""
     try:
         return read_regular(path, limit)
     except OSError as error:
@@ -61,7 +62,7 @@ def read_stored(path: str, hint: str = "check its permissions", limit: int = -1)
 
 
 def listed(folder: str) -> list[str]:
-    """The names in a folder, sorted; none where there is no such folder. Raises StoreError."""
+    """The names in a folder, sorted; empty if there is no such folder. Raises StoreError."""
     try:
         return sorted(os.listdir(folder))
     except (FileNotFoundError, NotADirectoryError):
@@ -71,15 +72,15 @@ def listed(folder: str) -> list[str]:
 
 
 def read_blocks(path: str, length: int) -> Iterator[bytes]:
-    """The bytes of the file at `path`, in blocks of at most this length. Raises OSError as `read_regular` does, also where
-    the file is not there."""
+    """The bytes of the file at `path`, in blocks of at most `length`. Raises OSError as `read_regular` does, and for a file
+    that does not exist."""
     with os.fdopen(open_own(path, os.O_RDONLY), "rb", buffering=0) as file:
         while block := file.read(length):
             yield block
 
 
 def has_any(blocks: Iterable[bytes], wanted: Collection[bytes]) -> bool:
-    """Whether one of `wanted` is in the bytes that come in blocks, also across two of them; all blocks are taken."""
+    """Whether one of `wanted` occurs in the blocks, also across the border of two. Consumes all blocks."""
     reach = max(map(len, wanted), default=1) - 1
     is_found, end = False, b""
     for block in blocks:
@@ -91,11 +92,11 @@ def has_any(blocks: Iterable[bytes], wanted: Collection[bytes]) -> bool:
 
 
 read_at = os.pread
-"""Up to so many bytes of an open file from an offset on: (file, length, offset). Raises OSError."""
+"""Reads up to `length` bytes of an open file at an offset: (file, length, offset). Raises OSError."""
 
 
 def read_json(path: str) -> object:
-    """What the JSON file at `path` holds; None when it is not there, holds none, or is too large to be one of ours."""
+    """The value of the JSON file at `path`; None if it is missing, not JSON, or larger than any file that memcli writes."""
     import json
 
     try:
@@ -119,12 +120,12 @@ def write_file(
     changed_ns: int | None = None,
     root: str = "",
 ) -> os.stat_result:
-    """Makes the file at `path` hold exactly `data`; returns its status. See the module for what a crash leaves.
+    """Replaces the file at `path` by one with exactly `data`; returns its status. See the module for the effects of a crash.
 
-    `alone`: the caller holds a lock, so the temporary file has one name, and a leftover is taken by the next write.
-    `temporary`: a folder that git ignores, for the temporary file of what git may see; by default it lies beside `path`.
-    `before_rename` is told the status that the file will have; `changed_ns` becomes its time of change, in nanoseconds.
-    `root` is the folder below which no folder on the way may be a link: by default the store.
+    `alone`: the caller holds a lock, so that the temporary file can have a fixed name, which the next write replaces.
+    `temporary`: a folder that git ignores, for the temporary file of a file that git sees; the default is beside `path`.
+    `before_rename` is called with the status that the file will have; `changed_ns` is its modification time to set, in
+    nanoseconds. `root` is the folder below which no folder on the way may be a link: by default the store.
     Raises StoreError, and what `data` and `before_rename` raise.
     """
     folder, name = os.path.split(path)
@@ -135,7 +136,7 @@ def write_file(
             raise OSError(errno.ELOOP, "it is a symbolic link")
         if temporary:
             _make_folder(temporary, 0o700, FOLDER)
-            if os.stat(temporary).st_dev == os.stat(folder).st_dev:  # else nothing can be renamed from there
+            if os.stat(temporary).st_dev == os.stat(folder).st_dev:  # a rename cannot cross file systems
                 temp = os.path.join(temporary, f".{os.path.basename(folder)}%{name}{mark}")
         status = _write_temp(temp, [data] if isinstance(data, bytes) else data, mode, changed_ns, root)
         if before_rename is not None:
@@ -158,9 +159,9 @@ def write_file(
 
 
 def place_file(path: str, data: bytes) -> int:
-    """Puts a file that need not survive a power cut at `path`, all at once; returns it open for reading.
+    """Creates the file at `path` at once with all of `data`, without a flush to disk; returns a descriptor to read it.
 
-    Whoever finds it may rename or remove it at once. Raises OSError.
+    Another process may rename or remove the file before this returns. Raises OSError.
     """
     folder, name = os.path.split(path)
     temp = os.path.join(folder, f".{name}{TEMP_MARK}")
@@ -176,12 +177,12 @@ def place_file(path: str, data: bytes) -> int:
 
 
 def create_file(path: str, data: bytes, mode: int = 0o600) -> None:
-    """Makes the file at `path`, whole from the start; leaves one that is there as it is. Raises OSError."""
+    """Creates the file at `path` at once with all of `data`; leaves an existing file unchanged. Raises OSError."""
     folder, name = os.path.split(path)
     temp = os.path.join(folder, f".{name}{TEMP_MARK}{os.getpid()}")
     try:
         _write_temp(temp, [data], mode)
-        with suppress(FileExistsError):
+        with suppress(FileExistsError):  # a link, unlike a rename, never replaces the file of another process
             beneath.link(temp, path)
         sync_folder(folder)
     finally:
@@ -189,7 +190,7 @@ def create_file(path: str, data: bytes, mode: int = 0o600) -> None:
 
 
 def replace_file(path: str, data: bytes) -> None:
-    """Makes the file at `path` hold `data`; what a power cut leaves of it is of no account. Raises OSError."""
+    """Replaces the file at `path` by one with `data`, without a flush: a power cut may lose or empty it. Raises OSError."""
     folder, name = os.path.split(path)
     temp = os.path.join(folder, f".{name}{TEMP_MARK}{os.getpid()}")
     fd = open_own(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -205,7 +206,8 @@ def replace_file(path: str, data: bytes) -> None:
 
 
 def overwrite_file(path: str, data: bytes, sync: bool = False) -> None:
-    """Puts `data` in the place of what the file at `path` holds, which a crash may tear. Raises OSError."""
+    """Truncates the file at `path` and writes `data` into it; a crash may tear it. With `sync` it is flushed to disk.
+    Raises OSError."""
     is_new = not os.path.lexists(path)
     fd = open_own(path, os.O_RDWR | os.O_CREAT)
     try:
@@ -220,7 +222,8 @@ def overwrite_file(path: str, data: bytes, sync: bool = False) -> None:
 
 
 def append_line(path: str, line: bytes, sync: bool = False) -> None:
-    """Appends `line` and a newline to the file at `path`, which is made if it is not there. Raises OSError."""
+    """Appends `line` and a newline to the file at `path`, which is created if missing. With `sync` it is flushed to disk.
+    Raises OSError."""
     fd = _open_to_append(path)
     try:
         _write_all(fd, [line + b"\n"])
@@ -231,8 +234,8 @@ def append_line(path: str, line: bytes, sync: bool = False) -> None:
 
 
 def append_after(path: str, data: bytes, end: int) -> None:
-    """Makes `data` follow the first `end` bytes of the file at `path`, and flushes it; what a crash had torn is behind
-    them, and goes. Raises StoreError, and then the file has these `end` bytes."""
+    """Cuts the file at `path` to its first `end` bytes, which removes what a crash left torn, appends `data` and flushes it.
+    Raises StoreError; then the file has only these `end` bytes."""
     try:
         fd = _open_to_append(path)
         try:
@@ -250,16 +253,16 @@ def append_after(path: str, data: bytes, end: int) -> None:
 
 
 def check_appendable(path: str) -> None:
-    """Raises OSError when nothing could be appended to the file at `path`, which is made if it is not there."""
+    """Raises OSError when the file at `path`, which is created if missing, cannot be opened to append to it."""
     os.close(_open_to_append(path))
 
 
 def _open_to_append(path: str) -> int:
-    """A file that other names lead to as well, as in a snapshot by hard links, becomes one of its own first."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
     fd = open_own(path, flags)
     if os.fstat(fd).st_nlink < 2:
         return fd
+    # A snapshot by hard links shares the file: an append would change the snapshot, so this name gets a copy first.
     os.close(fd)
     try:
         write_file(path, read_regular(path, -1) or b"", 0o600)
@@ -269,10 +272,9 @@ def _open_to_append(path: str) -> int:
 
 
 def make_folder(path: str, mode: int = 0o700, root: str = "", *, is_root: bool = False) -> None:
-    """Makes the folder at `path`, and those above it. Unless it `is_root` of a store or of its private state, such a root is
-    not made: one that was removed must not come back because of who is still at work on it.
+    """Creates the folder at `path` and those above it, with `mode`; only with `is_root` the root of a store itself.
 
-    Raises StoreError, also when something else is there. `root`: see `write_file`.
+    Raises StoreError, also for a file in its place and for a store that was removed. `root`: see `write_file`.
     """
     try:
         _make_folder(path, mode, "" if is_root else FOLDER, root)
@@ -284,7 +286,7 @@ def _make_folder(path: str, mode: int, never: str, root: str = "") -> None:
     if os.path.isdir(path):
         return
     parent, name = os.path.split(path.rstrip(os.sep))
-    if name == never:
+    if name == never:  # a process that still works on a removed store must not bring it back
         raise OSError(errno.ENOENT, "the store was removed")
     if parent:
         _make_folder(parent, mode, never, root)
@@ -296,7 +298,7 @@ def _make_folder(path: str, mode: int, never: str, root: str = "") -> None:
 
 
 def remove_file(path: str, root: str = "") -> None:
-    """Removes the file at `path` for good. Raises StoreError. `root`: see `write_file`."""
+    """Removes the file at `path`, so that it is gone after a power cut too. Raises StoreError. `root`: see `write_file`."""
     try:
         beneath.unlink(path, root)
     except OSError as error:
@@ -336,7 +338,7 @@ def _write_temp(
 
 
 def _write_all(fd: int, pieces: Iterable[Piece]) -> None:
-    """Writes the pieces in order: large ones as they are, small ones together."""
+    """Writes the pieces in order; small ones are joined, to make fewer calls of the system."""
     from memcli.codec.window import ByteRange
 
     small = bytearray()
@@ -362,7 +364,7 @@ def _sync(fd: int) -> None:
     if sys.platform == "darwin":  # pragma: no cover
         import fcntl
 
-        with suppress(OSError):
+        with suppress(OSError):  # fsync of macOS leaves the bytes in the cache of the drive
             fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
             return
     os.fsync(fd)
@@ -377,7 +379,7 @@ def _hint(error: OSError) -> str:
 
 
 def remove_quietly(path: str, root: str = "") -> bool:
-    """Removes the file at `path` when it is there and can be; whether it did."""
+    """Removes the file at `path` if that is possible; returns whether it did."""
     try:
         beneath.unlink(path, root)
     except OSError:
@@ -386,7 +388,7 @@ def remove_quietly(path: str, root: str = "") -> bool:
 
 
 def move_file(path: str, folder: str) -> str:
-    """Moves the file at `path` into `folder`, under a name that is free there; returns where it is. Raises StoreError."""
+    """Moves the file at `path` into `folder`, under a free name; returns its new path. Raises StoreError."""
     make_folder(folder, 0o700)
     target = free_name(os.path.join(folder, os.path.basename(path)))
     try:
@@ -399,7 +401,7 @@ def move_file(path: str, folder: str) -> str:
 
 
 def free_name(path: str) -> str:
-    """`path`, with the first number behind it under which there is nothing where there is something at `path` itself."""
+    """`path` if nothing exists there, else `path.N` with the first free number from 1."""
     number, free = 0, path
     while os.path.lexists(free):
         number += 1

@@ -1,4 +1,7 @@
-"""The audit log of a space: `audit/<space>.jsonl` of the private state, appended to; only paths of erased memories are taken out."""
+"""The audit log of a space: `audit/<space>.jsonl` of the private state, one line an act.
+
+The log is append-only, but for the paths of memories that are erased for good.
+"""
 
 from __future__ import annotations
 
@@ -41,28 +44,28 @@ _FOLDER_MODE = 0o700
 
 
 class Author(Record):
-    """Who writes, with which command and when, as lines of the log say it."""
+    """The user, the command and the clock from which the lines of the log get their author and time."""
 
     clock: Clock
     user: Callable[[], str]
     command: str
 
     def name(self) -> dict[str, Json]:
-        """The user and the command: what a request says of its author, which another writer may take along."""
+        """The user and the command, as a request has them that another writer may carry out."""
         return {"user": self.user(), "command": self.command}
 
     def entry(self, space: str, act: Act) -> dict[str, Json]:
-        """The fields of the line for an act, without its seals."""
+        """The fields of the line for an act, without its number and hashes."""
         return entry(space, act, self.clock(), self.name())
 
     def entries(self, space: str, acts: Sequence[Act | None], going: Going) -> list[dict[str, Json]]:
-        """The fields of the lines for a write, without a word of what it erases."""
+        """The fields of the lines for the acts of one write, without the paths of the memories that it erases."""
         done = [replace(a, touched=without_erased(a.touched, going), run=going.run) for a in acts if a is not None]
         return [self.entry(space, act) for act in done]
 
 
 def record_act(log: AuditTrail, warn: Callable[[str], None], space: str, entry: dict[str, Json]) -> None:
-    """Appends the line of an act that is done already, so that an error is only a warning."""
+    """Appends the line of an act that is already done, so that an error is reported by `warn` only."""
     try:
         log.append(space, [entry])
     except MemcliError as error:
@@ -70,18 +73,18 @@ def record_act(log: AuditTrail, warn: Callable[[str], None], space: str, entry: 
 
 
 class AuditLog(Record):
-    """The audit logs of the store at `layout`, one for each space: what `who` does."""
+    """The audit logs of the store at `layout`, one for each space; `who` is the author of new lines."""
 
     _layout: Layout
     who: Author
     _warn: Callable[[str], None]
 
     def record(self, space: str, action: str, touched: Sequence[Touched], policy: Json = None) -> None:
-        """Appends a line for an act that is done already, so that an error is only a warning."""
+        """Appends a line for an act that is already done; an error is only a warning."""
         record_act(self, self._warn, space, self.who.entry(space, Act(action, touched, policy)))
 
     def append(self, space: str, entries: Sequence[dict[str, Json]]) -> None:
-        """Appends what was done; it is on disk when this returns. Raises StoreError, LockedError."""
+        """Appends the lines of acts, and returns when they are on disk. Raises StoreError, LockedError."""
         path = self._path(space)
         make_folder(os.path.dirname(path), _FOLDER_MODE)
         with self._locked(space):
@@ -104,7 +107,7 @@ class AuditLog(Record):
             )
 
     def ends_with(self, space: str, entries: Sequence[dict[str, Json]]) -> bool:
-        """Whether the last lines of the log have just these fields. Raises StoreError."""
+        """Whether the last lines of the log have exactly these fields. Raises StoreError."""
         last = list(read_entries(self.read(space)))[-len(entries) :]
         return list(map(bare, last)) == list(entries)
 
@@ -118,7 +121,7 @@ class AuditLog(Record):
             raise _unwritable(space, error) from None
 
     def read(self, space: str) -> bytes:
-        """All of the log of a space; nothing when there is none. Raises StoreError."""
+        """The bytes of the log of a space; empty if there is none. Raises StoreError."""
         return read_stored(self._path(space), "replace it with a regular file") or b""
 
     def spaces(self) -> list[str]:
@@ -127,15 +130,15 @@ class AuditLog(Record):
         return sorted(n.removesuffix(".jsonl") for n in names if n.endswith(".jsonl") and not n.startswith("."))
 
     def lineage(self, space: str) -> Lineage:  # noqa: ARG002 - git and hands write the files, too: nothing counts that
-        """A store in files has no id of its own."""
+        """The empty lineage: a store in files has no id of its own."""
         return Lineage()
 
     def by_admins(self, space: str, numbers: Collection[int]) -> Collection[int]:  # noqa: ARG002
-        """All of them: who writes the log may write the files."""
+        """All of the `numbers`: whoever can write the log can write the files of the store."""
         return numbers
 
     def erase(self, space: str, ids: Collection[str]) -> None:
-        """Takes the paths that these memories had out of the log: they are gone for good, and a path may quote a text.
+        """Removes the paths of memories that are gone for good from the log, since a path may quote a text.
 
         Raises StoreError, LockedError.
         """
@@ -150,9 +153,10 @@ class AuditLog(Record):
 
     @contextmanager
     def _locked(self, space: str) -> Iterator[None]:
-        """Holds the log, which is its own lock file: one that was replaced meanwhile is let go, and the new one held."""
+        """Holds the lock of the log while the block runs. Raises LockedError, StoreError."""
         while True:
             with locked(self._path(space), f"the audit log of space {space!r}") as held:
+                # The log is its own lock file. `erase` replaces it, so that the lock may be on a file without a name.
                 if held is not None and held.is_at(self._path(space)):
                     yield
                     return
@@ -162,7 +166,7 @@ class AuditLog(Record):
 
 
 def _last(path: str) -> Link:
-    """What the next line is bound to, from as little of the end of the file as tells it. Raises OSError."""
+    """The number and hash of the last line, which the next line continues, from the end of the file. Raises OSError."""
     fd = open_own(path, os.O_RDONLY)
     try:
         size = os.fstat(fd).st_size

@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # what only a write needs is imported there
     from memcli.store.journal import Journal, Mail
     from memcli.store.pending import Bookkeeping
 
-_MOST_MOVES = 1 << 16  # bytes of notes that an index has not come to read
+_MOST_MOVES = 1 << 16  # bytes of notes of moves: without an index that reads them they would grow for ever
 
 
 class FileStore:
@@ -45,10 +45,8 @@ class FileStore:
         open_books: Callable[[], Bookkeeping] | None = None,
         is_accepted: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`wait`: how many seconds to wait for a lock.
-
-        `is_local`: nobody but this user may read the files. `open_books` gives what is done around every write. Unless the
-        store `is_accepted`, a policy that does not fit stops no write.
+        """`wait`: seconds to wait for a lock. `is_local`: only this user may read the files. `open_books` opens the bookkeeping
+        around every write. Unless the store `is_accepted`, a policy that is not valid stops no write.
         """
         self._layout = layout
         self._root = identity(layout.root)
@@ -104,7 +102,7 @@ class FileStore:
                 if held is not None and (mail is None or (not mail.answered() and mail.take_back())):
                     return self._commit(space, held, request=request)
                 if held is not None and mail is not None and not mail.answered():
-                    self._commit(space, held, lambda _: Change())  # who had taken the request has died
+                    self._commit(space, held, lambda _: Change())  # the process that took the request died
             assert mail is not None
             try:
                 data = mail.answer()
@@ -149,8 +147,8 @@ class FileStore:
     def _commit(
         self, space: str, held: HeldLock, change: Callable[[Shelf], Change] | None = None, request: Json = None
     ) -> tuple[Json, Receipt]:
-        """Makes the change, or that of the `request`, and all that the journal asks for, in one write. Returns what answers the
-        request. The lock is held."""
+        """Makes the `change`, or that of the `request`, and those of all requests in the journal, in one write of the file.
+        Returns the answer to the request, and the receipt. The caller holds the lock of the space."""
         from memcli.cancel import check_cancelled
         from memcli.policy.acts import act_of, receipt_of, without_erased
         from memcli.policy.draft import Draft
@@ -202,7 +200,7 @@ class FileStore:
             return answer, receipt
 
     def _note_moves(self, space: str, before: str, after: str, pieces: Sequence[Piece]) -> None:
-        """Notes for the index what it need not read. Where that fails, it reads the whole file."""
+        """Records for the index which parts of the file only moved. An index without this note reads the whole file."""
         index = self._layout.index(space)
         if not os.path.exists(index):
             return
@@ -218,13 +216,13 @@ class FileStore:
             append_line(path, encode_step(step))
 
     def _shelf(self, snapshot: FileSnapshot, canonical: str) -> SpliceShelf:
-        """The space as it is. A file that is not as memcli would write it is read whole."""
+        """The space to be changed: a window on its file if that is canonical, else its decoded contents."""
         from memcli.codec.splice import SpliceShelf
 
         where = _where(snapshot.space)
         if not snapshot.fingerprint:
             return SpliceShelf(encode_space(new_space(snapshot.space)), where)
-        # Also an older memcli notes what it wrote, which is canonical in a form that this one no longer writes.
+        # The note of the last writer may be that of an older memcli: its file is canonical in a form of an older version.
         is_known = snapshot.fingerprint == canonical and snapshot.form().version >= VERSION
         if not is_known and not snapshot.is_canonical():
             return SpliceShelf(encode_space(snapshot.load()), where)
@@ -239,6 +237,7 @@ class FileStore:
     def _locked(self, space: str, unless: Callable[[], bool] | None = None) -> AbstractContextManager[HeldLock | None]:
         path = self._layout.lock(check_space(space))
         if self._root not in (None, identity(self._layout.root)):
+            # Background work outlives commands: it must not write into another store that took the place of its own.
             raise StoreError(f"the store at {self._layout.root} was removed or replaced", "run the command again")
         make_folder(os.path.dirname(self._layout.space(space)), 0o700 if is_journal(space) else self._folder_mode)
         make_folder(os.path.dirname(path))

@@ -1,9 +1,10 @@
-"""Copies of private state where it cannot be written, and how what was changed in them comes back.
+"""Copies of private state that a process cannot write, and their merge into the private state by a later process.
 
-A process that may not write the private state works on copies of its files in `local/`; `local/waiting/` has what they
-were copied from. The next process that may write folds both together: what one side alone changed is taken, the rows of the
-local state are joined, lines that both appended follow one another, spaces are merged memory by memory, and of anything else the copy is taken, which is
-younger. What earlier versions of memcli kept below `.memory/` is folded in the same way, as copies of nothing.
+A process that may not write the private state works on copies of its files in `local/`, whose originals, as they were then,
+are in `local/waiting/` as the bases of a merge. The next process that may write merges each file: if one side alone has
+changed, that side is taken; rows of the local state are joined; lines that both sides appended follow one another; spaces
+are merged memory by memory; of any other file the copy is taken, which is younger. Private state that earlier versions of
+memcli stored below `.memory/` is merged in the same way, without a base.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ _LOCK = "waiting.lock"
 _WAIT_SECONDS = 2.0
 _LINES = ".jsonl"
 _SHARED: dict[str, int] = {}
-"""The locks that keep others from folding while this process lives, by their folder."""
+"""The open lock files that keep other processes from merging while this process lives, by their folder."""
 
 
 def copied(root: str, private: str, name: str) -> str:
-    """The copy in `local/` of a file or folder in the folder `private`, which cannot be written; made at first need. Where
-    `local/` cannot be written either, what is there is read, and nothing is made.
+    """The path in `local/` of the copy of `name` in the folder `private`, which cannot be written; copied at first use. If
+    `local/` cannot be written either, the path of the existing copy, or of the original.
 
-    As long as this process runs, nobody folds the copies of the store at `root`. Raises StoreError.
+    No process merges the copies of the store at `root` while this process runs. Raises StoreError.
     """
     local = os.path.join(root, "local")
     top = name.split(os.sep, maxsplit=1)[0]
@@ -53,7 +54,7 @@ def copied(root: str, private: str, name: str) -> str:
             _SHARED[local] = share(os.path.join(local, _LOCK))
         if os.path.lexists(source) and not os.path.lexists(copy):
             make_folder(os.path.dirname(base))
-            for target in (copy, base):  # where there is a base, the copy was whole
+            for target in (copy, base):  # the base last: that it exists means that the copy is complete
                 _copy(source, f"{target}.tmp-{os.getpid()}")
                 beneath.replace(f"{target}.tmp-{os.getpid()}", target)
     return os.path.join(local, name)
@@ -79,11 +80,10 @@ def _copy(source: str, target: str) -> None:
 
 
 def fold(root: str, private: str) -> bool:
-    """Folds what waits in the store at `root` into its private state in the folder `private`, which can be written;
-    returns whether there were sessions among it.
+    """Merges the copies in the store at `root` into its private state in the folder `private`, which can be written;
+    returns whether there were sessions among them.
 
-    Waits a moment for a process that works on the copies, and leaves them to the next command when it goes on.
-    Raises StoreError.
+    Waits two seconds for a process that works on the copies; after that the next command merges them. Raises StoreError.
     """
     local = os.path.join(root, "local")
     bases = os.path.join(local, WAITING)
@@ -94,6 +94,7 @@ def fold(root: str, private: str) -> bool:
     with suppress(LockedError), locked(os.path.join(local, _LOCK), "what waits to be folded", _WAIT_SECONDS):
         for base, name in _files(bases, ""):
             if not os.path.lexists(os.path.join(local, name)):
+                # The copy was deleted, and so is the original, unless somebody changed it since.
                 with suppress(OSError):
                     if filecmp.cmp(base, os.path.join(private, name), shallow=False):
                         remove_quietly(os.path.join(private, name))
@@ -111,8 +112,8 @@ def fold(root: str, private: str) -> bool:
 
 
 def check_erasable(root: str, private: str, marks: Collection[str]) -> None:
-    """Raises StoreError where one of the `marks` of what is to be erased is in a file, or its name, in the folder `private`,
-    which cannot be written, or in what the copies of the store at `root` were made from."""
+    """Raises StoreError if one of the `marks`, ids or hashes of what is to be erased, occurs in a file or file name of the
+    folder `private`, which cannot be written, or of the bases of the copies in the store at `root`."""
     wanted = [mark.encode() for mark in marks]
     for top in (private, os.path.join(root, "local", WAITING)):
         for path, name in _files(top, ""):
@@ -125,7 +126,7 @@ def check_erasable(root: str, private: str, marks: Collection[str]) -> None:
 
 
 def _tops(root: str, private: str) -> Iterator[tuple[str, str]]:
-    """What waits: files and folders of the store, each with its name in the private state."""
+    """The files and folders of the store that are to be merged, each with its name in the private state."""
     local = os.path.join(root, "local")
     if private != local:
         with suppress(OSError):
@@ -146,7 +147,7 @@ def _tops(root: str, private: str) -> Iterator[tuple[str, str]]:
 
 
 def _tracked(root: str, names: list[str]) -> set[str]:
-    """Those of the names below the store that git tracks: they came with a commit, and are nobody's private state."""
+    """Those of the names below the store that git tracks: they came with a commit and are not private state."""
     work_tree = find_work_tree(os.path.dirname(root))
     index = find_index(work_tree) if work_tree else None
     if work_tree is None or index is None:
@@ -155,7 +156,7 @@ def _tracked(root: str, names: list[str]) -> set[str]:
     try:
         paths = {os.path.relpath(entry.path, store) for entry in index.below([store])}
     except (OSError, ValueError):
-        return set(names)
+        return set(names)  # with a damaged index nothing can be shown to be this user's own
     return {name for name in names if any(path == name or path.startswith(f"{name}/") for path in paths)}
 
 
@@ -172,10 +173,7 @@ def _files(top: str, inside: str) -> Iterator[tuple[str, str]]:
 
 
 def _fold_file(path: str, target: str, name: str, base: str) -> None:
-    """Puts what changed in the copy at `path` into the file at `target`; `base` is what it was copied from.
-
-    The base goes first: without it the copy still says all, and one that is gone was not deleted on purpose.
-    """
+    """Merges the copy at `path` into the file at `target`, and removes the copy; `base` is the original that was copied."""
     if name == STATE and os.path.lexists(target) and os.path.lexists(path):
         from memcli.store.state import merge_state
 
@@ -184,6 +182,8 @@ def _fold_file(path: str, target: str, name: str, base: str) -> None:
         remove_quietly(path)
         return
     before = read_stored(base) if base else None
+    # The base goes first. A crash in between leaves the copy, which has everything; a base without its copy would look like
+    # a deletion.
     remove_quietly(base)
     if os.path.islink(path) or not os.path.isfile(path) or path.endswith(".lock"):
         remove_quietly(path)
@@ -204,13 +204,13 @@ def _fold_file(path: str, target: str, name: str, base: str) -> None:
 
 
 def _joined(name: str, base: bytes, ours: bytes, theirs: bytes) -> bytes:
-    """What two sides made of a file that both changed."""
+    """The contents of the merged file `name`, which both sides have changed since `base`."""
     folder = os.path.dirname(name)
     with suppress(MemcliError):
         if folder == "audit":
             from memcli.codec.audit import Link, bare, entries, link_of, seal
 
-            # The acts that they have beyond the base are bound to the chain of ours.
+            # Each line has the hash of the one before, so the new lines of the copy are sealed anew behind ours.
             link = link_of(ours, is_whole=True) or Link()
             for entry in list(entries(theirs))[len(list(entries(base))) :]:
                 ours += seal(bare(entry), link) + b"\n"
@@ -230,7 +230,7 @@ def _joined(name: str, base: bytes, ours: bytes, theirs: bytes) -> bytes:
 
 
 def _move(path: str, target: str) -> None:
-    """Moves a file, also to another file system. Raises StoreError."""
+    """Moves a file; copies it if the target is on another file system. Raises StoreError."""
     make_folder(os.path.dirname(target))
     try:
         beneath.replace(path, target)
@@ -245,7 +245,8 @@ def _move(path: str, target: str) -> None:
 
 
 def _contents(path: str) -> bytes:
-    """What is in a file; of the local state the rows, which its pages may have in parts. Raises StoreError."""
+    """The bytes to search in a file: of the local state its rows as text, since a row may be spread over pages. Raises
+    StoreError."""
     if os.path.islink(path) or not os.path.isfile(path):
         return b""
     if os.path.basename(path) == STATE:

@@ -1,13 +1,13 @@
-"""The journal of a space: what its writers want while another holds the lock.
+"""The journal of a space: requests of writers that wait while another process holds the lock.
 
-Each request is a small file. Whoever gets the lock takes them all, makes their changes together with its own in one
-write, and appends the answer to each file, which the writer that waits has open. Nothing here is ever
-acknowledged by itself: a writer returns when its change is in the space file. So the journal need not survive a
-power cut; what a crash leaves in it is folded in by the next command that writes.
+Each request is a small file. The process that gets the lock takes them all, makes their changes together with its own in
+one write, and appends the answer to each file, which the waiting writer has open. A writer returns when its change is in
+the space file, not when its request is here; so the journal need not survive a power cut. The next command that writes
+carries out the requests that a crash left.
 
-    <n>.request   placed by a writer; it may still take it back
-    <n>.taken     the holder of the lock is at it
-    fold          the answers to all that are taken, true once the space file is the one that they speak of
+    <n>.request   placed by a writer, which may still withdraw it
+    <n>.taken     the holder of the lock works on it
+    fold          the answers to all taken requests, valid once the space file has the fingerprint in it
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ _ATTEMPTS = 5
 
 
 def fold_request(fold: Fold, draft: Draft, request: Json, acts: list[Act | None]) -> Json:
-    """What becomes of a request of another writer, who waits for this answer; what it does is added to `acts`."""
+    """Applies the request of another writer to `draft`, appends its act to `acts`, and returns the answer for that writer: the
+    result, or the error."""
     policy = draft.header.policy
     try:
         wanted, answer = fold(Draft(draft), request)
@@ -67,33 +68,34 @@ def fold_request(fold: Fold, draft: Draft, request: Json, acts: list[Act | None]
 
 
 def read_answer(data: Json) -> tuple[Json, Receipt]:
-    """The answer that `fold_request` gave, and what its write did. Raises the error that it tells of."""
+    """The result and the receipt in an answer of `fold_request`. Raises the error that it has instead."""
     if "error" in data:
         raise error_of(**data["error"])
     return data["answer"], Receipt(tuple(Touched(*one) for one in data["touched"]), data["header_changed"])
 
 
 class Mail(Record):
-    """A request on its way, as the writer that waits for the answer sees it."""
+    """A placed request, for the writer that waits for its answer: the open file, its path without suffix, and its length in
+    bytes as it was placed."""
 
     _fd: int
     _path: str
     _length: int
 
     def answered(self) -> bool:
-        """Whether the answer is there, whole; one that cannot be read is not."""
+        """Whether the file has the whole answer; False for a file that cannot be read."""
         with suppress(OSError):
             size = os.fstat(self._fd).st_size
             return size > self._length and read_at(self._fd, 1, size - 1) == b"\n"
         return False
 
     def answer(self) -> dict[str, Any]:
-        """The answer, once it is there. Raises OSError."""
+        """The answer, after `answered` has returned True. Raises OSError."""
         size = os.fstat(self._fd).st_size
         return decode_object(read_at(self._fd, size - self._length, self._length), "the answer")
 
     def take_back(self) -> bool:
-        """Withdraws the request; returns False where the holder of the lock has taken it already."""
+        """Withdraws the request; returns False if the holder of the lock has taken it already."""
         return remove_quietly(self._path + _REQUEST)
 
     def close(self) -> None:
@@ -103,7 +105,7 @@ class Mail(Record):
 
 
 class Journal(Record):
-    """The journal in the folder at `folder`, which is made when something is first put into it."""
+    """The journal in `folder`, which is created with the first request; damaged requests are moved to `quarantine`."""
 
     _folder: str
     _quarantine: str
@@ -116,7 +118,7 @@ class Journal(Record):
             try:
                 make_folder(self._folder)
                 return Mail(place_file(name + _REQUEST, data), name, len(data))
-            except FileNotFoundError:  # a cleaning hand took the temporary file for a leftover
+            except FileNotFoundError:  # another process removed the temporary file as a leftover
                 if attempt == _ATTEMPTS - 1:
                     raise StoreError(f"cannot write to {self._folder}", "run the command again") from None
             except OSError as error:
@@ -124,8 +126,8 @@ class Journal(Record):
         raise AssertionError
 
     def take(self, fingerprint: str) -> list[tuple[str, Json]]:
-        """Takes all requests with their names, oldest first. Those that a crash kept from their answers, though the space with this
-        `fingerprint` has them, are answered instead."""
+        """Takes all requests, oldest first, and returns them with their names. A request whose change the space with this
+        `fingerprint` has already, because of a crash before its answer, is answered instead."""
         try:
             names = sorted(os.listdir(self._folder))
         except (FileNotFoundError, NotADirectoryError):
@@ -134,7 +136,7 @@ class Journal(Record):
             if name.endswith(TEMP_MARK):
                 remove_quietly(os.path.join(self._folder, name))
         if _FOLD in names:
-            # A crash came between the write and its answers: they are given now. Else the promise is void.
+            # A crash between the write and the answers left this file. Of another fingerprint, the write never happened.
             fold = os.path.join(self._folder, _FOLD)
             with suppress(OSError, MemcliError):
                 record = decode_object(read_regular(fold, _MAX_BYTES) or b"", "the fold")
@@ -145,12 +147,12 @@ class Journal(Record):
         return [waiting for waiting in found if waiting is not None]
 
     def promise(self, fingerprint: str, answers: Mapping[str, Json]) -> None:
-        """Records, before the space is written, the answers that hold once it has this fingerprint. Raises OSError."""
+        """Records, before the space is written, the answers that are valid once it has this fingerprint. Raises OSError."""
         record = encode_line({"fingerprint": fingerprint, "answers": dict(answers)})
         os.close(place_file(os.path.join(self._folder, _FOLD), record))
 
     def answer(self, answers: Mapping[str, Json]) -> None:
-        """Appends to each request that was taken its answer, by name, and removes the request."""
+        """Appends its answer to each taken request, by name, and removes the request."""
         for name, answer in answers.items():
             path = os.path.join(self._folder, name + _TAKEN)
             with suppress(OSError):
@@ -168,11 +170,11 @@ class Journal(Record):
                 replace(os.path.join(self._folder, name), path)
             data = read_regular(path, _MAX_BYTES)
         except OSError:
-            return None  # its writer took it back
+            return None  # its writer withdrew it
         if data is None:
-            return None  # it was settled
+            return None  # it was answered and removed above
         lines = data.split(b"\n")
-        if len(lines) > 2:  # the crash came between the answer and the end
+        if len(lines) > 2:  # a crash between the answer and the removal of the file
             remove_quietly(path)
             return None
         try:

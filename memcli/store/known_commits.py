@@ -1,4 +1,8 @@
-"""The commits that were ingested into a space, in `cache/`: a header, and a line for each with how many memories it has."""
+"""The commits that were ingested into a space, in `cache/<space>.commits`.
+
+The first line has the digest of the rules, the fingerprint of the space and the state of its sources; then there is one
+line for each commit, with its number of memories.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +21,16 @@ _MAX_BYTES, _MOST_OF_HEADER = 1 << 30, 1 << 10
 
 
 class FileCommits(Record):
-    """The notes of the spaces of one store. `open_space` opens a space of it, and `rules` is a digest of all that decides
-    what becomes of a commit there."""
+    """The ingested commits of the spaces of one store. `open` opens a space, and `rules` returns the digest of everything that
+    decides which memories a commit yields there."""
 
     _layout: Layout
     _open: Callable[[str], Snapshot]
     _rules: Callable[[str], str]
 
     def load(self, space: str) -> Mapping[str, int]:
-        """Each commit that was ingested as it would be now, and whose memories are all in the space still, with how many
-        these are. Raises CorruptError, StoreError."""
+        """The number of memories of each commit that was ingested by the present rules and whose memories are all still in
+        the space. Raises CorruptError, StoreError."""
         header, commits = self._read(space)
         if not commits:
             return {}
@@ -37,7 +41,7 @@ class FileCommits(Record):
         return {commit: n for commit, n in commits.items() if counts[commit] == n}
 
     def add(self, space: str, commits: Mapping[str, int]) -> None:
-        """Notes commits, each with how many memories were just stored of it. Never fails."""
+        """Adds commits, each with the number of memories that were just stored for it. Never raises."""
         if not commits:
             return
         with suppress(MemcliError, OSError):
@@ -49,8 +53,8 @@ class FileCommits(Record):
             append_line(path, _lines(commits).encode())
 
     def settle(self, space: str, state: str = "") -> None:
-        """Notes that the space, as it is now, has what was added, so that the next `load` need not look; and the `state` of
-        all else that it was brought into step with. Never fails."""
+        """Records the present fingerprint of the space, so that the next `load` need not count its memories, and the `state`
+        of its sources. Never raises."""
         with suppress(MemcliError, OSError):
             header, commits = self._read(space)
             with closing(self._open(space)) as snapshot:
@@ -63,26 +67,27 @@ class FileCommits(Record):
             replace_file(self._layout.cache(f"{space}.commits"), f"{first}{_lines(known)}\n".encode())
 
     def is_settled(self, space: str, state: str) -> bool:
-        """Whether neither the space nor this state of all else has changed since it was settled."""
+        """Whether neither the space nor the `state` of its sources has changed since `settle`."""
         header, _ = self._read(space, _MOST_OF_HEADER)
         with closing(self._open(space)) as snapshot:
             return header[1:] == [snapshot.fingerprint, state]
 
     def _read(self, space: str, limit: int = _MAX_BYTES) -> tuple[list[str], dict[str, int]]:
-        """The rules, the fingerprint and the state that were noted, and the commits; none where other rules hold now.
-
-        They are in the first `limit` bytes of the file."""
+        """The words of the first line, and the commits, from the first `limit` bytes of the file; both empty if the rules have
+        changed since."""
         with suppress(OSError, ValueError):
             data = read_regular(self._layout.cache(f"{space}.commits"), limit) or b""
             header = data[: data.index(b"\n")].decode("ascii").split(" ")
             if header[0] == self._rules(space):
-                words = data[data.index(b"\n") : data.rindex(b"\n")].decode("ascii").split()  # what is behind is torn
+                words = (
+                    data[data.index(b"\n") : data.rindex(b"\n")].decode("ascii").split()
+                )  # the last line may be torn
                 return header, dict(zip(words[::2], map(int, words[1::2]), strict=True))
         return [], {}
 
 
 def _counted(snapshot: Snapshot) -> Counter[str]:
-    """How many active memories each commit has."""
+    """The number of active memories of each commit."""
     found = (decode(data, snapshot.space) for data, _ in snapshot.records())
     return Counter(
         one.get("provenance", {}).get("commit", "")

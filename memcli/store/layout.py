@@ -1,4 +1,5 @@
-"""The folder `.memory/`: how it is found, made and removed, where each file is, and its lines in git's files of patterns."""
+"""The folder `.memory/`: finding, creating and removing it, the path of each file, and its lines in `.gitignore` and
+`.gitattributes`."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from memcli.store.lock import HeldLock, locked
 from memcli.store.private import can_write, private_folder
 from memcli.store.private import find_work_tree as find_work_tree  # noqa: PLC0414 - as what else is found above a folder
 
-_TITLE = b"# Written by memcli. What lies here is of this machine alone."
+_TITLE = b"# Written by memcli. What lies here is of this machine alone."  # existing stores have this line
 _ATTRIBUTES_TITLE = "# Written by memcli: how git treats memories."
 # The spaces beside the default one are ignored from the beginning: the first write to one changes no tracked file.
 _IGNORED = ("local/", "cache/", "audit/", "exports/", ".*.tmp-*", *(f"spaces/{name}.json" for name in BESIDE))
@@ -28,10 +29,10 @@ _OWN_FOLDERS = (
 
 
 class Layout:
-    """The places in a store whose root is `root`; `temporary` is the folder for temporary files of what git may see.
+    """The paths in the store at `root`; `temporary` is the folder for temporary files of what git sees.
 
-    `private_root`: the folder of its private state: the root itself for a store within the store, and for a process that
-    goes on what it was at its start; else what `store/private.py` finds.
+    `private_root` is the folder of its private state: the root itself for a store within the store, such as the inbox; in
+    a process that runs for long, the folder as it was at its start; by default the one that `store/private.py` finds.
     """
 
     def __init__(self, root: str, private_root: str = "") -> None:
@@ -47,9 +48,9 @@ class Layout:
         return os.path.join(folder, f"{name}.json")
 
     def space_names(self) -> list[str]:
-        """The names of the files in the folders of spaces, without duplicates. Raises OSError."""
+        """The names of the files of spaces, without duplicates. Raises OSError."""
         names: set[str] = set()
-        with suppress(FileNotFoundError):  # a private space that a commit brings there is none of this machine's
+        with suppress(FileNotFoundError):  # a file of a private space in the shared folder came with somebody's commit
             names.update(name for name in os.listdir(self.spaces) if not is_journal(name.removesuffix(".json")))
         with suppress(FileNotFoundError):
             names.update(os.listdir(self.private("spaces")))
@@ -59,16 +60,16 @@ class Layout:
         return self.beside(name, f"{name}.lock")
 
     def beside(self, space: str, name: str) -> str:
-        """A file that writers of a space keep for as long as they need it: next to the private state for a private one,
-        so that writers in all work trees share it."""
+        """A file of the writers of a space, such as its lock: next to the private state for a private space, so that writers
+        in all work trees share it."""
         return self.private(name) if is_journal(space) else self.local(name)
 
     def index(self, space: str) -> str:
-        """The index of a space."""
+        """The file of the index of a space."""
         return os.path.join(self.private("cache") if is_journal(space) else self.cache(""), f"{space}.index")
 
     def turn(self, name: str) -> str:
-        """The lock of the background work that is done `now`, or is the `next`."""
+        """The lock file of the background work that runs (`now`), or of the one that waits for it (`next`)."""
         return os.path.join(self.root, "local", f".background-{name}.lock")
 
     def cache(self, name: str) -> str:
@@ -78,11 +79,11 @@ class Layout:
         return os.path.join(self.root, "exports", name)
 
     def sessions(self, space: str, *, shared: bool = False) -> str:
-        """The folder of the private sessions of a space, or of those that git tracks."""
+        """The folder of the private sessions of a space, or of the `shared` ones, which git tracks."""
         return os.path.join(self.root, "sessions", space) if shared else self.private(os.path.join("sessions", space))
 
     def session(self, space: str, name: str) -> str:
-        """The file of a session: below `.memory/` when it is shared."""
+        """The file of a session, which is below `.memory/` if the session is shared."""
         shared = os.path.join(self.sessions(space, shared=True), f"{name}.jsonl")
         return shared if os.path.lexists(shared) else os.path.join(self.sessions(space), f"{name}.jsonl")
 
@@ -90,11 +91,11 @@ class Layout:
         return self.private(os.path.join("audit", name))
 
     def local(self, name: str) -> str:
-        """A file of this work tree alone, that nobody misses when it is gone."""
+        """A file of this work tree alone, whose loss costs nothing."""
         return os.path.join(self.root, "local", name)
 
     def private(self, name: str) -> str:
-        """A file or folder of the private state, where this process can write it."""
+        """A file or folder of the private state, or its copy if this process cannot write the private state."""
         folder = self.private_folder
         if folder in (self.root, os.path.join(self.root, "local")) or can_write(folder):
             return os.path.join(folder, name)
@@ -103,7 +104,7 @@ class Layout:
         return copied(self.root, folder, name)
 
     def check_erasable(self, marks: Collection[str]) -> None:
-        """Raises StoreError where private state that cannot be written has one of the `marks` of what is to be erased."""
+        """Raises StoreError if private state that cannot be written contains one of the `marks` of what is to be erased."""
         folder = self.private_folder
         if not folder.startswith(self.root) and not can_write(folder):
             from memcli.store.folding import check_erasable
@@ -112,11 +113,11 @@ class Layout:
 
     @property
     def private_folder(self) -> str:
-        """The folder of the private state, whether it can be written or not."""
+        """The folder of the private state, writable or not."""
         return self.private_root or private_folder(self.root)
 
     def documents(self) -> list[str]:
-        """The files that hold texts: spaces, sessions, exports, tests; no links, sorted."""
+        """The files with texts of users: spaces, sessions, exports, tests; no links, sorted."""
         shared = [os.path.join(self.root, name) for name in ("spaces", "sessions", "exports", "tests")]
         found = [path for top in shared for path in _files(top)]
         found += [path for path in _files(self.private("spaces")) if path.endswith(".json")]
@@ -124,7 +125,7 @@ class Layout:
         return sorted(found)
 
     def written_at(self, name: str) -> int:
-        """When the file of a space was written, in nanoseconds; for one that is not there, later than any file."""
+        """When the file of a space was written, in nanoseconds; for a missing file a time later than that of any file."""
         try:
             return os.stat(self.space(name), follow_symlinks=False).st_mtime_ns
         except OSError:
@@ -140,7 +141,7 @@ def _files(top: str) -> Iterator[str]:
 
 
 def identity(path: str) -> tuple[int, int] | None:
-    """The device and inode at `path`, which differ for another file or folder in its place; None when there is none."""
+    """The device and inode at `path`, by which a replacement is recognized; None if nothing exists there."""
     try:
         facts = os.stat(path)
     except OSError:
@@ -152,7 +153,7 @@ def find_root(start: str, home: str) -> str | None:
     """The nearest `.memory` at or above `start`, or None.
 
     As git does, the search stops at a file-system boundary, and after the folder `home`.
-    Raises StoreError when what bears the name is no folder of its own.
+    Raises StoreError for a file or link of this name.
     """
     device = os.stat(start).st_dev
     folder = start
@@ -167,7 +168,8 @@ def find_root(start: str, home: str) -> str | None:
 
 
 def check_root(root: str) -> str:
-    """`root`, when it is a folder and no link to one. Raises StoreError, NotFoundError."""
+    """Returns `root` if it is a folder, and neither it nor a folder of the store in it is a link. Raises StoreError,
+    NotFoundError."""
     if os.path.islink(root):
         raise StoreError(
             f"{root} is a symbolic link", "memcli does not follow links out of a repository; replace it with a folder"
@@ -190,7 +192,7 @@ def check_no_link(folder: str) -> None:
 
 
 def make_root(root: str) -> bool:
-    """Makes the store at `root`, or adds what it lacks; whether it was not there before. Raises StoreError."""
+    """Creates the store at `root`, or the folder for spaces in it; returns whether the store is new. Raises StoreError."""
     new = not os.path.lexists(root)
     if new:
         make_folder(root, 0o755, is_root=True)
@@ -201,7 +203,7 @@ def make_root(root: str) -> bool:
 
 
 def complete_ignore(layout: Layout) -> None:
-    """Adds what the `.gitignore` of the store lacks. Raises StoreError."""
+    """Adds the lines that the `.gitignore` of the store lacks. Raises StoreError."""
     if missing := missing_lines(layout):
         data = _read_ignore(layout) or _TITLE
         lines = b"".join([data.rstrip(b"\n"), *(b"\n" + line.encode() for line in missing), b"\n"])
@@ -209,7 +211,7 @@ def complete_ignore(layout: Layout) -> None:
 
 
 def missing_lines(layout: Layout) -> list[str]:
-    """The folders of this machine alone that the `.gitignore` of the store does not name. Raises StoreError."""
+    """The patterns for files of this machine alone that the `.gitignore` of the store lacks. Raises StoreError."""
     lines = _read_ignore(layout).decode("utf-8", "replace").splitlines()
     return [name for name in _IGNORED if name not in lines and name.rstrip("/") not in lines]
 
@@ -231,8 +233,8 @@ def set_ignored(layout: Layout, space: str, ignored: bool) -> None:
 
 
 def show_sessions(layout: Layout) -> None:
-    """Removes the lines of `.gitignore` with which earlier versions ignored private sessions. Raises StoreError where it
-    ignores all sessions."""
+    """Removes the lines of `.gitignore` by which earlier versions ignored private sessions. Raises StoreError if it ignores
+    all sessions."""
     with _ignore_locked(layout):
         lines = _read_ignore(layout).splitlines()
         if not {b"sessions", b"sessions/"}.isdisjoint(lines):
@@ -249,10 +251,7 @@ def _ignore_locked(layout: Layout) -> AbstractContextManager[HeldLock | None]:
 
 
 def remove_unused(root: str) -> bool:
-    """Removes a store without memories; returns whether it did.
-
-    A space that another process writes meanwhile stays, or that process fails with an error.
-    """
+    """Removes a store without memories; returns whether it did."""
     import shutil
 
     layout = Layout(root)
@@ -260,6 +259,8 @@ def remove_unused(root: str) -> bool:
         for folder in (layout.private("inbox/spaces"), layout.local("journal")):
             if os.path.isdir(folder) and os.listdir(folder):
                 return False
+        # Fails for a folder with a space, so that one which another process has just written is never deleted. A process
+        # that comes later finds no folder and fails.
         os.rmdir(os.path.join(root, "spaces"))
         shutil.rmtree(root)
         return True
@@ -267,9 +268,9 @@ def remove_unused(root: str) -> bool:
 
 
 def install_attributes(root: str) -> bool:
-    """Adds what `.gitattributes` of the store at `root` lacks; returns whether that was anything. Raises StoreError.
+    """Adds the lines that `.gitattributes` of the store at `root` lacks; returns whether it lacked any. Raises StoreError.
 
-    They travel with the store: no line end is ever changed, memcli merges spaces, and `git diff` shows their memories.
+    With them, in every clone, git changes no line ends of the store, memcli merges spaces, and `git diff` shows memories.
     """
     from memcli.git.hooks import NAME
 
@@ -278,21 +279,22 @@ def install_attributes(root: str) -> bool:
 
 
 def install_own_attributes(root: str) -> bool:
-    """Has memcli merge spaces, and show their differences, in the repository of the store at `root` where git finds no `.gitattributes` of a store, as
-    in a sparse checkout; returns whether that was news. Raises StoreError."""
+    """Adds the attributes of stores to `info/attributes` of the repository of the store at `root`; returns whether it lacked
+    any. Raises StoreError."""
     from memcli.git.hooks import NAME
 
     work_tree = find_work_tree(os.path.dirname(root))
     shared = work_tree and shared_folder(work_tree)
     if not shared:
         return False
+    # After a sparse checkout that leaves out the store, git finds no `.gitattributes` of it, and would merge spaces as text.
     make_folder(os.path.join(shared, "info"), 0o755)
     return _add_lines(os.path.join(shared, "info", "attributes"), _attributes(f"**/{FOLDER}/", NAME))
 
 
 def remove_attributes(root: str) -> bool:
-    """Takes back what `install_attributes` and `install_own_attributes` added; returns whether that was anything. Raises
-    StoreError. A file of which nothing is left is removed."""
+    """Removes the lines that `install_attributes` and `install_own_attributes` added, and a file that has no other; returns
+    whether there were any. Raises StoreError."""
     from memcli.git.hooks import NAME
 
     work_tree = find_work_tree(os.path.dirname(root))
@@ -321,7 +323,7 @@ def _remove_lines(path: str, gone: Sequence[str]) -> bool:
 
 
 def _attributes(folder: str, name: str) -> tuple[str, str]:
-    """The lines that have the driver of this name merge and show the space files of the stores in a folder."""
+    """The lines by which the git driver `name` merges and shows the space files of the stores in `folder`."""
     return f"{folder}spaces/*.json merge={name}", f"{folder}spaces/*.json diff={name}"
 
 

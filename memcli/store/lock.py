@@ -1,4 +1,4 @@
-"""One lock for each space, held by the kernel: it ends when its holder ends; and the process that holds a lock for long."""
+"""Lock files, one for each space and each long-running task. The kernel holds the locks, so they end with their process."""
 
 from __future__ import annotations
 
@@ -14,28 +14,26 @@ from memcli.record import Record
 from memcli.store.atomic import open_own, read_regular
 
 WAIT_SECONDS = 10.0
-_LOOK_SECONDS = 0.05  # how often is looked for what no lock tells
-_LONGEST_SECONDS = 3600.0  # what every system takes as a time-out
+_LOOK_SECONDS = 0.05  # how often `unless` is called, since nothing wakes a waiting process for it
+_LONGEST_SECONDS = 3600.0  # a time-out that every system accepts
 _NOTE_BYTES = 128
 _TAKEN = (errno.EAGAIN, errno.EACCES, errno.EINTR, errno.EDEADLK)
 
 
 class _Turn:
-    """The turn of this process in the queue of the kernel for an open lock file.
-
-    A thread waits for it, since nothing else ends such a wait in time. It has a descriptor of its own for the same open
-    file: once the others are closed, because the wait was given up, the lock that it still gets ends with its own.
-    """
+    """The place of this process in the kernel's queue for the lock of an open file."""
 
     def __init__(self, fd: int) -> None:
         from threading import Event, Thread
 
         self._came = Event()
         self._is_refused = False
+        # A blocking `flock` has no time-out, so a thread waits in it. Its descriptor is a duplicate: when the caller gives
+        # up and closes its own, a lock that comes later ends with the duplicate.
         Thread(target=self._queue, args=(os.dup(fd),), daemon=True).start()
 
     def wait(self, seconds: float) -> None:
-        """Waits at most so many seconds for the turn; where it does not come by itself, until it is worth a try."""
+        """Waits at most `seconds` for the lock; if the kernel does not queue, until the caller should try again."""
         if self._is_refused:
             time.sleep(min(seconds, _LOOK_SECONDS))
         else:
@@ -44,36 +42,36 @@ class _Turn:
     def _queue(self, fd: int) -> None:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
-        except OSError:  # whoever waits tries by itself, and says why it cannot be locked
+        except OSError:  # the waiting caller tries again and reports the error
             self._is_refused = True
         os.close(fd)
         self._came.set()
 
 
 class HeldLock(Record):
-    """A lock that is held. It bears a note for whoever holds it next, which a crash may leave out of date."""
+    """A held lock. Its file has a note for the next holder, which may be out of date after a crash."""
 
     _fd: int
 
     def is_at(self, path: str) -> bool:
-        """Whether the lock file is the one at `path`, and was not replaced while this process waited."""
+        """Whether the lock file is still the one at `path`: it may have been replaced while this process waited."""
         try:
             return os.path.samestat(os.fstat(self._fd), os.stat(path, follow_symlinks=False))
         except OSError:
             return False
 
     def note(self) -> str:
-        """The note of the last holder; empty when it cannot be read."""
+        """The note of the last holder; empty if it cannot be read."""
         with suppress(OSError):
             os.lseek(self._fd, 0, os.SEEK_SET)
             return os.read(self._fd, _NOTE_BYTES).decode("ascii", "replace")
         return ""
 
     def leave(self, note: str) -> None:
-        """Replaces the note. Never raises: without it the next holder reads more, and that is all."""
+        """Replaces the note, which has at most 128 ASCII characters. Never raises: without it the next holder only reads more."""
         with suppress(OSError):
             if os.fstat(self._fd).st_nlink > 1:
-                return  # the file is not ours alone: what another name leads to must not change
+                return  # another name of the file, as in a snapshot by hard links, must not change
             os.lseek(self._fd, 0, os.SEEK_SET)
             os.ftruncate(self._fd, 0)
             os.write(self._fd, note.encode("ascii")[:_NOTE_BYTES])
@@ -83,14 +81,15 @@ class HeldLock(Record):
 def locked(
     path: str, what: str, wait: float = WAIT_SECONDS, unless: Callable[[], bool] | None = None, *, queues: bool = True
 ) -> Iterator[HeldLock | None]:
-    """Holds the lock file at `path` for as long as the block runs; waits at most `wait` seconds, which may be infinite.
+    """Holds the lock file at `path`, which messages call `what`, while the block runs; waits at most `wait` seconds, which may
+    be infinite.
 
-    When the lock is not free, `unless` is asked now and then; once it says yes, the block runs without the lock
-    and gets None. Without `queues` the lock is tried now and then, out of turn: a turn in the kernel's queue cannot be
-    taken back, and one that was given up still has the lock for a moment when it comes.
-    The file is never removed: another process may have it open, and two files would be two locks.
-    Raises LockedError when the wait is over, StoreError when the file cannot be opened.
+    While the lock is not free, `unless` is called every 50 ms; once it returns True, the block runs without the lock and gets
+    None. Without `queues` the lock is tried every 50 ms instead of waiting in the kernel's queue: a wait there cannot be
+    cancelled, and one that was given up still holds the lock for a moment when its turn comes.
+    Raises LockedError after `wait` seconds, StoreError if the file cannot be opened or locked.
     """
+    # Lock files are never removed: another process may have one open, and two files of one path would be two locks.
     try:
         fd = open_own(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
@@ -104,8 +103,8 @@ def locked(
 
 
 def share(path: str) -> int:
-    """Takes the lock file at `path` together with others who share it, and returns it open: closing it, or the end of
-    this process, ends that. Waits for whoever holds it alone. Raises StoreError."""
+    """Takes a shared lock on the file at `path`, after waiting for an exclusive holder. Returns the open file: the lock ends
+    when it is closed or the process ends. Raises StoreError."""
     try:
         fd = open_own(path, os.O_RDWR | os.O_CREAT)
         fcntl.flock(fd, fcntl.LOCK_SH)
@@ -140,7 +139,7 @@ def _acquire(fd: int, what: str, wait: float, unless: Callable[[], bool] | None,
         turn.wait(min(left, _LONGEST_SECONDS if unless is None else _LOOK_SECONDS))
 
 
-_PATIENCE_SECONDS = 0.5  # whoever only asks who it is holds the lock for a moment too
+_PATIENCE_SECONDS = 0.5  # `holder_of` in another process takes the lock for a moment
 _MAX_BYTES = 128
 
 
@@ -162,7 +161,7 @@ def held(path: str, what: str, now: str) -> Iterator[None]:
 
 
 def holder_of(path: str, what: str) -> tuple[int, str] | None:
-    """The process that holds the lock file at `path`, 0 when unknown, and since when; None when nobody does."""
+    """The id of the process that holds the lock file at `path`, 0 if unknown, and since when; None if it is free."""
     if not os.path.exists(path):
         return None
     try:

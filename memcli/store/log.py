@@ -1,4 +1,4 @@
-"""Logs in `local/`: what background processes and hooks did, as lines of JSON, in files of limited size."""
+"""Logs in `local/` of what background processes and hooks did: lines of JSON, in files of limited size."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MAX_BYTES = 1_000_000
 
 
 class Log(Record):
-    """A log of JSON lines at `path`. At `max_bytes` it is renamed to `path.1`, over an earlier one. One process at a time
-    may write to it."""
+    """A log of JSON lines at `path`. At `max_bytes` it is renamed to `path.1`, replacing an earlier one. Only one process at a
+    time may write to it."""
 
     _path: str
     max_bytes: int = MAX_BYTES
@@ -39,7 +39,7 @@ class Log(Record):
         append_line(self._path, encode_line(dict(entry)))
 
     def last(self, event: str | None = None) -> dict[str, Json] | None:
-        """The last entry, or the last whose `event` is this one; None when the log does not have any."""
+        """The last entry, or the last with this `event`; None if there is none."""
         for path in (self._path, f"{self._path}.1"):
             lines: list[bytes] = []
             with suppress(OSError):
@@ -57,7 +57,7 @@ _OF_SKIPPED = ("commit", "reason", "at")
 
 
 class HookLog:
-    """The log, of at most two files of a megabyte each, and the state, of one space."""
+    """What the git hooks did in one space: their log, which all spaces share, and the commits up to which they followed."""
 
     def __init__(self, layout: Layout, space: str) -> None:
         self._log = Log(layout.local("hooks.log"))
@@ -70,23 +70,23 @@ class HookLog:
         self._log.append(entry)
 
     def one_at_a_time(self, wait: float) -> AbstractContextManager[HeldLock | None]:
-        """Held while a hook works: those of commits that follow fast on one another would do the same work."""
+        """The lock for the work of a hook, so that hooks of commits in quick succession do not repeat it."""
         make_folder(os.path.dirname(self._lock))
         return locked(self._lock, "the work of hooks", wait)
 
-    def seen(self, git_dir: str) -> str:
-        """The commit up to which a work tree was followed, by its git folder as seen from the store, which may be moved
-        with it; empty when it never was."""
+    def head(self, git_dir: str) -> str:
+        """The commit up to which a work tree was ingested; empty if none was. `git_dir` is the git folder of the work tree,
+        relative to the store, so that both can be moved together."""
         found = self._heads().get(git_dir)
         return found if isinstance(found, str) else ""
 
-    def see(self, git_dir: str, commit: str) -> None:
-        """Records the commit up to which a work tree was followed. Raises StoreError."""
-        if self.seen(git_dir) != commit:
+    def set_head(self, git_dir: str, commit: str) -> None:
+        """Records the commit up to which a work tree was ingested. Raises StoreError."""
+        if self.head(git_dir) != commit:
             self._write({**self._load(), "heads": {**self._heads(), git_dir: commit}})
 
     def last(self) -> dict[str, Json]:
-        """The last line of the log; empty when there is none."""
+        """The last entry of the log; empty if there is none."""
         return self._log.last() or {}
 
     def skipped(self) -> list[dict[str, str]]:
@@ -96,14 +96,14 @@ class HookLog:
         return [e for e in entries if isinstance(e, dict) and all(isinstance(e.get(name), str) for name in _OF_SKIPPED)]
 
     def skip(self, failures: Iterable[Failure], at: str) -> None:
-        """Notes commits that could not be ingested. Raises StoreError."""
+        """Records commits that could not be ingested, of which the last 1,000 are stored. Raises StoreError."""
         new = {f.commit: {"commit": f.commit, "reason": f.reason, "at": at} for f in failures if f.commit}
         if new:
-            kept = [entry for entry in self.skipped() if entry["commit"] not in new]
-            self._write({**self._load(), "skipped": [*kept, *new.values()][-_MAX_SKIPPED:]})
+            others = [entry for entry in self.skipped() if entry["commit"] not in new]
+            self._write({**self._load(), "skipped": [*others, *new.values()][-_MAX_SKIPPED:]})
 
     def forget_skipped(self, commits: Collection[str]) -> None:
-        """Takes commits off the list, which were ingested or are gone. Raises StoreError."""
+        """Removes commits that were ingested after all, or no longer exist, from `skipped`. Raises StoreError."""
         if commits:
             self._write({**self._load(), "skipped": [e for e in self.skipped() if e["commit"] not in commits]})
 

@@ -1,8 +1,9 @@
-"""Small notes in the local state, any of which may be removed: uses, counters, questions without an answer, upkeep, builds
-under way, marks of time, and the answers of language models.
+"""Small tables of the local state, any of which may be deleted: uses, counters, unanswered questions, upkeep, unfinished
+builds, times of last runs, and answers of language models.
 
-The usage log has ids, and keyed digests of topics and sessions, never a word of them. An access is counted when it is noted. The
-uses themselves wait for `maintain`; the last bundle of each of the latest sessions stays, so that it can be judged."""
+The usage log contains ids, and keyed digests of topics and sessions, but no text. An access is counted when it is recorded.
+The uses stay until `store maintain` has applied them, the last bundle of each of the latest 50 sessions so that it can be
+judged."""
 
 from __future__ import annotations
 
@@ -47,26 +48,27 @@ if TYPE_CHECKING:
 
 
 class LocalCounters(Record):
-    """The counters of a store; nothing is added unless `is_recording`."""
+    """The counters of a store, to which something is added only while `is_recording()`."""
 
     _state: State
     _is_recording: Callable[[], bool] = lambda: True
 
     def ran(self, command: str, space: str, backend: str, code: int, seconds: float) -> None:
-        """Adds a command that ended with this exit code."""
+        """Counts a command that ended with exit code `code` after so many `seconds`, and writes all held notes."""
         self.count(RUN, command, space, backend, str(code), amount=round(seconds * 1e6))
         self._state.release()
 
     def hold(self) -> None:
-        """Has what is noted of the use of the store until `ran` written together with it."""
+        """Delays all notes until `ran`, which writes them in its transaction."""
         self._state.hold()
 
     def count(self, event: str, *labels: str, amount: int = 1) -> None:
-        """Adds an event that `model/usage.py` names, with its labels."""
+        """Adds `amount`, or 1, to the counters of an event of `model/usage.py` with these labels."""
         key = (event, *labels)
 
         def add(connection: sqlite3.Connection) -> None:
             space, labels = space_of(key), key
+            # The number of rows is bounded: beyond MOST_SPACES, a new space counts under a common label.
             known = {name for (name,) in connection.execute("SELECT DISTINCT space FROM counter WHERE space <> ''")}
             if space and space not in known and len(known) >= MOST_SPACES:
                 labels = tuple(OTHERS if part == space else part for part in key)
@@ -81,7 +83,7 @@ class LocalCounters(Record):
             self._state.note(add)
 
     def read(self) -> Totals:
-        """The sums. What cannot be read is left out."""
+        """The counters; empty if the state cannot be read."""
         return {tuple(key.split("\t")): amount for key, amount in self._state.rows("SELECT key, amount FROM counter")}
 
 
@@ -89,14 +91,14 @@ _MOST = (1 << 53) - 1
 
 
 class LocalGaps(Record):
-    """Questions that nothing answered. They are text, so a policy must ask for them. A question is noted only if
-    `is_recording`."""
+    """Questions without an answer. They are recorded only while `is_recording()`, which follows the policy, since they are
+    text of users."""
 
     _state: State
     _is_recording: Callable[[], bool] = lambda: True
 
     def note(self, gap: Gap) -> None:
-        """Counts a question. Never raises: what cannot be written is done without."""
+        """Counts a question. Never raises; a question that cannot be written is lost."""
 
         def add(connection: sqlite3.Connection) -> None:
             before = self.read()
@@ -113,12 +115,12 @@ class LocalGaps(Record):
             self._state.note(add)
 
     def read(self) -> list[Gap]:
-        """All of them, in order. What cannot be read is left out."""
+        """All questions, in the order of `in_order`; empty if the state cannot be read."""
         found = self._state.rows("SELECT topic, space, count, first_at, last_at FROM gap")
         return in_order(Gap(*row) for row in found)
 
     def drop(self, gaps: Collection[Gap]) -> None:
-        """Takes gaps out. Raises StoreError, LockedError."""
+        """Deletes questions, and every byte of their text. Raises StoreError, LockedError."""
         self._state.erase(lambda connection: connection.executemany(_DROP_GAP, [gap.key for gap in gaps]))
 
 
@@ -128,61 +130,60 @@ _LEDGER, _TRIED, _RECALLS = "upkeep.ledger", "upkeep.tried", "upkeep.recalls"
 
 
 class LocalUpkeep(Record):
-    """What upkeep notes of itself."""
+    """The state of `store maintain`: its ledger, its last start in the background, and the number of recalls."""
 
     _state: State
 
     def turn(self, now: str) -> AbstractContextManager[None]:
-        """Around a run: no two at a time. Raises LockedError, StoreError."""
+        """The lock for a run, of which only one at a time is allowed. Raises LockedError, StoreError."""
         lock = self._state.layout.private("upkeep.lock")
         make_folder(os.path.dirname(lock))
         return held(lock, "the upkeep of this store", now)
 
     def load(self) -> Json:
-        """The ledger as it was saved; None when there is none."""
+        """The saved ledger; None if there is none."""
         text = self._state.value(_LEDGER)
         return json.loads(text) if text else None
 
     def count(self) -> int:
-        """Counts one more recall; how many there were, as far as other processes have noted theirs. Never raises."""
+        """Counts one more recall, and returns the number of recalls that are recorded so far. Never raises."""
         before = self._state.tally(_RECALLS)
         self._state.note(lambda connection: count_up(connection, _RECALLS))
         return before + 1
 
     def tried(self) -> str:
-        """When upkeep was last begun in the background; "" when it never was."""
+        """When `maintain` was last started in the background; "" if never."""
         return self._state.value(_TRIED)
 
     def try_at(self, now: str) -> None:
-        """Notes that upkeep is begun in the background. Raises StoreError."""
+        """Records that `maintain` is started in the background. Raises LockedError, StoreError."""
         with self._state.change() as connection:
             set_value(connection, _TRIED, now)
 
     def save(self, ledger: Json) -> None:
-        """Saves the ledger; it is on disk when this returns. Raises StoreError."""
+        """Saves the ledger, and returns when it is on disk. Raises LockedError, StoreError."""
         with self._state.change() as connection:
             set_value(connection, _LEDGER, encode_line(ledger).decode())
 
 
 class BuildState(Record):
-    """The commit up to which the space of the repository's contents is being built, so that an interrupted build
-    resumes."""
+    """The commit up to which the derived space `repo` is being built, so that an interrupted build can be resumed."""
 
     _state: State
     _space: str
 
     def head(self) -> str | None:
-        """The last commit of the build that is under way, empty without history; None when there is no build."""
+        """The last commit of the unfinished build, empty in a repository without commits; None if there is no such build."""
         found = self._state.rows("SELECT head FROM build WHERE space = ?", self._space)
         return found[0][0] if found else None
 
     def begin(self, head: str) -> None:
-        """Notes that a build begins. Raises StoreError, LockedError."""
+        """Records that a build up to the commit `head` begins. Raises StoreError, LockedError."""
         with self._state.change() as connection:
             connection.execute("INSERT OR REPLACE INTO build VALUES (?, ?)", (self._space, head))
 
     def clear(self) -> None:
-        """Notes that the space is built."""
+        """Records that the build is finished. Never raises."""
         if self.head() is not None:
             self._state.note(lambda c: c.execute("DELETE FROM build WHERE space = ?", (self._space,)))
 
@@ -191,22 +192,22 @@ _DAY_SECONDS = 86_400
 
 
 class Mark:
-    """The time at which something last happened, under a name. What cannot be read or written counts as never."""
+    """The time at which something last happened, stored under `name`. A time that cannot be read or written counts as never."""
 
     def __init__(self, state: State, name: str) -> None:
         self._state, self._name = state, f"mark.{name}"
 
     def is_younger(self, seconds: float, now: str) -> bool:
-        """Whether it happened less than so many seconds before `now`."""
+        """Whether the time is less than so many seconds before `now`."""
         try:
             before = normalize_time(self._state.value(self._name))
         except MemcliError:
             return False
-        is_past = not days_between(now, before)  # else the clock was set back
+        is_past = not days_between(now, before)  # a time in the future means that the clock was set back
         return is_past and days_between(before, now) * _DAY_SECONDS < seconds
 
     def set(self, now: str) -> None:
-        """Records `now` as that time. Never raises."""
+        """Sets the time to `now`. Never raises."""
         self._state.note(lambda connection: set_value(connection, self._name, now))
 
 
@@ -215,28 +216,28 @@ _ERASURES = "answers.erasures"
 
 
 class LocalAnswers(Record):
-    """The answers of a store. Those that repeat text are erased with any memory."""
+    """Stored answers of language models, so that the same question need not be sent again."""
 
     _state: State
 
     def get(self, key: str) -> Json:
-        """The answer, or None. Never raises."""
+        """The answer under this key, or None. Never raises."""
         found = self._state.rows("SELECT answer FROM answer WHERE key = ?", key)
         return json.loads(found[0][0]) if found else None
 
     def erasures(self) -> int:
-        """How often answers were erased. Never raises."""
+        """How often `erase` was called. Never raises."""
         return self._state.tally(_ERASURES)
 
     def keep(self, key: str, answer: Json, *, kind: str, since: int) -> None:
-        """Stores an answer: a `text`, which repeats memories or messages and is erased with any of them; a `question`,
-        which repeats questions and is erased with any of these; or a `verdict`, which repeats neither.
+        """Stores an answer of a `kind`: a `text` repeats memories or messages, and is erased with any of them; a `question`
+        repeats questions, and is erased with any of these; a `verdict` repeats neither.
 
-        An answer to a question from before an erasure (`since` is the number of erasures then) is dropped: it may
-        repeat what was erased. Never raises.
+        `since` is the value of `erasures()` when the question was sent. Never raises.
         """
 
         def add(connection: sqlite3.Connection) -> None:
+            # An answer to a question from before an erasure may repeat the erased text, and is dropped.
             if kind == _VERDICT or self.erasures() == since:
                 row = (key, kind, encode_line(answer).decode())
                 connection.execute(
@@ -247,20 +248,21 @@ class LocalAnswers(Record):
         self._state.note(add)
 
     def erase(self, *, only_questions: bool = False) -> None:
-        """Erases every answer that repeats texts or questions, or `only_questions`: nothing says which ones it was made of.
-        Raises StoreError."""
+        """Erases all answers that repeat texts or questions, or those that repeat `only_questions`. Raises StoreError,
+        LockedError."""
+        # All of them: it is not recorded of which memories an answer was made.
         which = "kind = 'question'" if only_questions else "kind <> 'verdict'"
         with self._state.change() as connection:
-            count_up(connection, _ERASURES)  # an answer that is on its way is not stored
+            count_up(connection, _ERASURES)  # so that `keep` drops answers that are still awaited
             erased = connection.execute(f"DELETE FROM answer WHERE {which}").rowcount
         if erased:
             self._state.compact()
 
 
 MAX_USES = 4_000
-"""How many uses may wait before the older half of the accesses is only counted; judgements wait for `maintain`."""
+"""How many uses the log may have before the older half of its accesses is deleted (they stay counted); judgements stay."""
 MAX_COUNTED = 50_000
-"""How many memories of a space are counted; beyond that, those that were not shown for longest are forgotten."""
+"""How many memories of a space have a count; beyond that, the counts of those not shown for longest are deleted."""
 _MAX_JUDGEMENTS = 10_000
 _KEY_BYTES = 6
 _PERSON = b"memcli/usage/1"  # keeps these digests apart from any other use of the key
@@ -268,11 +270,10 @@ _DROP = "DELETE FROM usage WHERE key = ? AND space = ?"
 
 
 class LocalUsage:
-    """What was shown and judged on this machine; several processes append at once. What `maintain` has not folded yet is
-    kept use by use, for as long as there is room; of the rest only the accesses are counted.
+    """The log of the memories that were shown and judged on this machine, to which several processes may append.
 
-    `session` names the current session, if there is one; what is shown is noted only if `is_recording`. `tell` is told how
-    many memories are shown, noted or not.
+    `session` is the id of the current session, or empty; what is shown is recorded only while `is_recording()`. `tell` is
+    called with the number of memories shown, recorded or not.
     """
 
     def __init__(
@@ -288,30 +289,30 @@ class LocalUsage:
         self._sign = digester(state.layout, _PERSON)
 
     def note(self, uses: Sequence[Use], topic: str = "") -> None:
-        """Appends what was shown for a topic, of which a digest is kept. Never raises: a log that cannot be written is done
-        without."""
+        """Appends the memories shown for a topic, of which only a digest is stored. Never raises: recall works without a log."""
         self._tell(sum(len(use.ids) for use in uses))
         if any(use.ids for use in uses) and self._is_recording():
             self._state.note(partial(self._add_shown, uses, topic))
 
     def judge(self, uses: Sequence[Use]) -> None:
-        """Appends judgements, which are on disk when it returns. Raises StoreError, LockedError."""
+        """Appends judgements, and returns when they are on disk. Raises StoreError, LockedError."""
         with self._state.change() as connection:
+            # The sequence never returns a number twice, so that equal judgements get different keys.
             found = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'usage'").fetchone()
-            place = [found[0] if found else 0, [_to_json(use) for use in uses]]  # that no use before had
+            place = [found[0] if found else 0, [_to_json(use) for use in uses]]
             self._add(connection, uses, "", blake2b(encode_line(place), digest_size=_KEY_BYTES).hexdigest())
 
     def read(self) -> list[Use]:
-        """All that is not folded yet, oldest first. What cannot be read is left out."""
+        """All uses in the log, oldest first; empty if the state cannot be read."""
         return [_from_json(json.loads(text)) for (text,) in self._state.rows("SELECT use FROM usage ORDER BY id")]
 
     def counts(self, space: str) -> Mapping[str, Access]:
-        """The accesses by id, folded or not."""
+        """The accesses of the memories of a space, by id, including uses that are no longer in the log."""
         found = self._state.rows("SELECT id, count, last_at FROM access WHERE space = ?", space)
         return {name: Access(number, last) for name, number, last in found}
 
     def last(self) -> list[Use]:
-        """The parts of the bundle that was shown last: in the current session, where it has one, else in any."""
+        """The uses of the bundle that was shown last: in the current session if it has one, else in any."""
         session = self._sign(self._session) if self._session else ""
         found = self._state.rows(
             "SELECT uses FROM bundle ORDER BY ? <> '' AND session = ? DESC, number DESC LIMIT 1", session, session
@@ -319,15 +320,14 @@ class LocalUsage:
         return [_from_json(use) for use in json.loads(found[0][0])] if found else []
 
     def fold(self, uses: Collection[Use]) -> None:
-        """Takes uses, as `read` gave them, out of the log; their accesses stay counted. Folding them again changes nothing.
-
-        Raises StoreError, LockedError."""
+        """Deletes uses that `read` returned from the log; their accesses stay counted. Idempotent. Raises StoreError,
+        LockedError."""
         if uses:
             with self._state.change() as connection:
                 connection.executemany(_DROP, {(use.key, use.space) for use in uses})
 
     def erase(self, space: str, ids: Collection[str]) -> None:
-        """Takes memories out of all that is kept. Raises StoreError, LockedError."""
+        """Deletes these memories from the log, the counts and the bundles. Raises StoreError, LockedError."""
         if ids:
             self._state.erase(lambda connection: _erase(connection, space, frozenset(ids)))
 
@@ -359,7 +359,7 @@ class LocalUsage:
         return noted
 
     def _compact(self, connection: sqlite3.Connection) -> None:
-        """Drops the older half of the accesses, and of the judgements what is too much."""
+        """Deletes the older half of the accesses, and the oldest judgements beyond 10,000."""
         uses = [_from_json(json.loads(text)) for (text,) in connection.execute("SELECT use FROM usage ORDER BY id")]
         shown = [use for use in uses if use.act in ACCESSES]
         judged = [use for use in uses if use.act in JUDGEMENTS]
@@ -390,15 +390,15 @@ def _erase(connection: sqlite3.Connection, space: str, ids: frozenset[str]) -> N
 
 
 def _without(uses: Iterable[Use], space: str, ids: frozenset[str]) -> Iterator[Use]:
-    """The uses without these memories of a space; what showed or judged nothing else is left out."""
+    """The uses without these memories of a space; a use of no other memory is left out."""
     for use in uses:
         if use.space != space or ids.isdisjoint(use.ids):
             yield use
             continue
-        kept = [n for n, name in enumerate(use.ids) if name not in ids]
-        if kept:
-            places = tuple(use.places[n] for n in kept) if use.places else ()
-            yield replace(use, ids=tuple(use.ids[n] for n in kept), places=places)
+        left = [n for n, name in enumerate(use.ids) if name not in ids]
+        if left:
+            places = tuple(use.places[n] for n in left) if use.places else ()
+            yield replace(use, ids=tuple(use.ids[n] for n in left), places=places)
 
 
 def _to_json(use: Use) -> dict[str, Json]:

@@ -1,12 +1,11 @@
-"""What happens around every write of a space, and what it has begun: the next writer, or `check store --repair`, finishes it
-after a crash.
+"""The bookkeeping around every write of a space: its acts, and the erasures that follow it. After a crash, the next writer or
+`check store --repair` finishes it.
 
-Acts are what writers did to a space, on their way into its audit log. Whoever makes a write also records it, for itself
-and for those whose requests it took along: first in `local/<space>.acts`, before the write, then, once that is
-committed, in the audit log, before anything is acknowledged.
+Acts are the changes that writers made to a space. A writer records its own acts and those of the requests that it took from
+the journal: before the write in `local/<space>.acts`, and after the write, before any writer returns, in the audit log.
 
-Erasures are memories being erased from everything that memcli keeps beside their space. Before a space is written
-without them, `local/<space>.erasing` names them, by ids and digests alone; it is removed once no trace is left.
+An erasure removes memories from everything that memcli stores beside their space. Before the space is written without them,
+their ids and the digests of their texts are written to `local/<space>.erasing`, which is removed once no trace is left.
 """
 
 from __future__ import annotations
@@ -45,15 +44,15 @@ if TYPE_CHECKING:
 
 
 _MAX_BYTES = 1 << 28
-_LATE = "recovered"
+_LATE = "recovered"  # the field of an act that was added after a crash: "sure" or "unsure"
 _ACTS, _ERASING = ".acts", ".erasing"
 
 
 class Bookkeeping:
-    """What is done around every write of the store at `layout`: its act is recorded, and what it removes is kept or erased.
+    """Records the acts of every write of the store at `layout`, and puts removed memories into the trash or erases them.
 
-    `log` loads the audit log. `keep` stores removed memories in the trash, and returns the name of the run; `erase` erases the
-    traces in a space of memories by their ids, each with the hash of its text. `in_force` returns the policy as it holds here.
+    `log` opens the audit log. `keep` stores memories in the trash and returns the name of the run. `erase` erases the traces
+    of memories of a space, given as a mapping of ids to text hashes. `in_force` returns the policy as it applies here.
     """
 
     def __init__(
@@ -70,12 +69,13 @@ class Bookkeeping:
         self._begun: dict[str, list[dict[str, Json]]] = {}
 
     def settle(self, space: str, fingerprint: str, find: Callable[[str], Memory | None]) -> None:
-        """Finishes what a writer that died has begun. The space has this fingerprint, and `find` looks a memory up in it."""
+        """Finishes the acts and erasures of a writer that died. The space has this fingerprint; `find` returns a memory of it."""
         record = _begun(self._layout, space)
         if record is not None:
             entries, late = record["entries"], []
             if fingerprint != record["before"] and not self.log().ends_with(space, entries):
-                # After a change by hand the fingerprint says nothing: then one memory that is as the acts left it does.
+                # The write happened if the space has its fingerprint. After a change by hand it has another one; then a
+                # memory in the state that the acts gave it shows that the write happened.
                 changes = (change for entry in entries for change in entry.get("changes", ()))
                 is_there = any(change["after"] == state_digest(find(change["id"])) for change in changes)
                 sure = is_there or fingerprint == record["after"]
@@ -99,9 +99,9 @@ class Bookkeeping:
             self._warn(f"cannot finish an earlier erasure in space {space!r} yet: {error.message} ({error.hint})")
 
     def begin(self, space: str, entries: list[dict[str, Json]], before: str, after: str) -> None:
-        """Notes what a write is going to do to the space of the fingerprint `before`, which will be `after`.
+        """Records, before a write, the acts that take the space from the fingerprint `before` to `after`.
 
-        Raises OSError, and then nothing may be written.
+        Raises OSError; then the write must not happen.
         """
         if not entries:
             return
@@ -110,16 +110,17 @@ class Bookkeeping:
         self._begun[space] = entries
 
     def finish(self, space: str) -> None:
-        """Records what the write has done. A failure is only reported: the act is done, and the next writer tries again."""
+        """Records the acts in the audit log after the write. A failure is only a warning: the next writer tries again."""
         if entries := self._begun.pop(space, None):
             self._append(space, entries)
 
     @contextmanager
     def removing(self, going: Going, after: Space | None) -> Iterator[Going]:
-        """Around the write that makes `after` (a header; None: no space) of a space; gives what goes where: into the trash, or
-        out of all other files of the store.
+        """Surrounds a write that removes memories; `after` is the new header of the space, None if the space is deleted.
 
-        Raises StoreError, and then nothing was written; LockedError when it was, but a reader holds what is to go.
+        Stores the removed memories in the trash before the write, and erases those that leave no trace after it. Yields
+        `going` with the name of the run and the erased memories. Raises StoreError before the write; after it, StoreError if
+        traces are left, LockedError if another process holds a file with them.
         """
         grace = self._in_force(going.trashed.policy).grace_days
         going = parted(going, grace)
@@ -174,8 +175,8 @@ class Bookkeeping:
 
 
 def pending(layout: Layout) -> tuple[list[str], list[str]]:
-    """The spaces with acts, and those with an erasure, that a writer which died or is at work has begun and not finished. Raises
-    StoreError."""
+    """The names of the spaces with unfinished acts, and of those with an unfinished erasure, of a writer that died or still
+    works. Raises StoreError."""
     names = listed(layout.local(""))
     acts, erasing = (
         [name.removesuffix(suffix) for name in names if name.endswith(suffix)] for suffix in (_ACTS, _ERASING)
@@ -185,7 +186,8 @@ def pending(layout: Layout) -> tuple[list[str], list[str]]:
 
 
 def _begun(layout: Layout, space: str) -> dict[str, Any] | None:
-    """What was begun and not finished; None also where it was torn, before the write that it speaks of."""
+    """The unfinished acts of a space, with the fingerprints before and after; None if there are none."""
+    # A torn file counts as none: it is flushed before the write, so that the write has not happened.
     record = _load(layout, space, _ACTS)
     shape = {"before": str, "after": str, "entries": list}
     fits = isinstance(record, dict) and all(isinstance(record.get(name), kind) for name, kind in shape.items())
@@ -193,7 +195,7 @@ def _begun(layout: Layout, space: str) -> dict[str, Any] | None:
 
 
 def _erased(layout: Layout, space: str) -> dict[str, str]:
-    """The hashes of the texts of what is being erased, by id; empty also where it was torn."""
+    """The text hashes of the memories being erased, by id; empty also if the file is torn."""
     noted = _load(layout, space, _ERASING)
     if not isinstance(noted, dict):
         return {}
@@ -201,7 +203,7 @@ def _erased(layout: Layout, space: str) -> dict[str, str]:
 
 
 def _load(layout: Layout, space: str, suffix: str) -> Any:
-    """The JSON of a file of pending work; None where there is none, or a crash tore it. Raises StoreError."""
+    """The JSON value of a file of unfinished work; None if it is missing or torn. Raises StoreError."""
     path = layout.beside(space, f"{space}{suffix}")
     try:
         return json.loads(read_stored(path, "replace it with a regular file", _MAX_BYTES) or b"null")
@@ -210,10 +212,10 @@ def _load(layout: Layout, space: str, suffix: str) -> Any:
 
 
 def leftovers(layout: Layout) -> Iterator[tuple[str, str, str | None]]:
-    """The temporary files and folders of writers that died, in the store and its private state: the path, how people call it,
-    and the lock file of the space that it was to replace, whose holder may be at work on it.
+    """The temporary files and folders of writers that died, in the store and its private state: the path, the path for
+    messages, and the lock file of the space that it was to replace, whose holder may still write it.
 
-    That is empty where nobody can be at work on it, and None where that cannot be known.
+    The lock file is "" if no process can still write the file, and None if that cannot be known.
     """
     places = [(layout.root, FOLDER)]
     if not layout.private_folder.startswith(layout.root):
@@ -225,15 +227,16 @@ def leftovers(layout: Layout) -> Iterator[tuple[str, str, str | None]]:
                 stem, mark, owner = name.rpartition(TEMP_MARK)
                 if mark and stem.startswith(".") and not _is_alive(owner):
                     where = os.path.normpath(os.path.join(named, os.path.relpath(base, top), name))
-                    is_request = os.path.basename(os.path.dirname(base)) == "journal"  # whose writers start again
+                    is_request = os.path.basename(os.path.dirname(base)) == "journal"  # `Journal.place` tries again
                     lock = "" if owner or is_request else _lock(layout, base, stem)
                     yield os.path.join(base, name), where.removeprefix(f"{FOLDER}{os.sep}"), lock
 
 
 def _lock(layout: Layout, folder: str, stem: str) -> str | None:
-    """The lock file of the space that a temporary file in `folder` was for; None when it was for none.
+    """The lock file of the space that the temporary file `stem` in `folder` was to replace; None if it was for no space.
 
-    It was made in `local/tmp`, or beside the file of the space, of the store or of one within it such as the inbox.
+    Such files are in `local/tmp`, as `.<folder>%<name>`, or beside the file of the space: in the store, or in a store within
+    it such as the inbox.
     """
     parent, mark, name = stem[1:].rpartition("%")
     if (parent if mark else os.path.basename(folder)) != "spaces":
@@ -246,14 +249,14 @@ def _lock(layout: Layout, folder: str, stem: str) -> str | None:
 
 
 def remove_leftovers(layout: Layout) -> None:
-    """Removes the temporary files of writers that died: they may hold a text that is being erased. Raises StoreError."""
+    """Removes the temporary files of writers that died, which may contain a text that is to be erased. Raises StoreError."""
     for path, _, lock in list(leftovers(layout)):
         if not lock:
             if lock is not None:
                 remove_quietly(path)
             continue
         make_folder(os.path.dirname(lock))
-        with suppress(LockedError), locked(lock, "the space", wait=0):  # else somebody is writing it
+        with suppress(LockedError), locked(lock, "the space", wait=0):  # if it is locked, a writer uses the file
             remove_quietly(path)
 
 

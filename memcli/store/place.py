@@ -1,12 +1,10 @@
-"""What of a store belongs to this machine alone: its private state, the folders `local/` and `cache/`, and how they are known.
+"""The folders of a store that belong to this machine alone, `local/`, `cache/` and the private state, and their seals.
 
-git ignores these folders, but a file can be committed although it is ignored, and an archive can hold anything, a
-repository's own folder included. So both are sealed when they are made: `local/place.json`, and `place.json` of the
-private state, name the inode of their folder, have a time of change that is an even second to the nanosecond, which a
-checkout practically never leaves, and bear a digest by the key of this user. What has no valid seal is put aside, into
-`quarantine` of the private state, before anything in it is read; a cache, which can be rebuilt, is deleted. A copy by
-the same user has the digest and gets a new seal. A file that git wrote there later, because a commit tracks it, is
-recognised by what the index of git says of it, and put aside as well.
+git ignores these folders, but an ignored file can be committed nevertheless, and an archive can contain anything, even a
+`.git` folder. So the folders are sealed when they are created: `place.json` in `local/` and in the private state (see
+`store/trust.py`). A folder without a valid seal is moved to `quarantine` of the private state before anything in it is read;
+a cache is deleted. A copy by the same user gets a new seal. A file that git wrote later, because a commit tracks it, is
+recognized by its status in the index of git, and moved to `quarantine` as well.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ from memcli.store.private import can_write, may_wait
 from memcli.store.trust import read_sealed, write_sealed
 
 FOLDERS = ("local", "cache", "audit")
-"""The folders below a store that came from elsewhere unless they are sealed; earlier versions kept the audit log there."""
+"""The folders of a store that are not trusted unless sealed. Earlier versions wrote the audit log to `audit`."""
 _MADE = ("local", "cache")
 _REBUILDABLE = "cache"
 _FORMAT = "memcli/place"
@@ -42,17 +40,16 @@ _MAX_SEEN = 1 << 8
 
 
 class PrivatePlace:
-    """The folders of the store at `layout` that belong to this machine alone."""
+    """The folders of the store at `layout` that belong to this machine alone, and what git or an archive put into them."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self._local = os.path.join(layout.root, "local")
 
     def claim(self) -> list[str]:
-        """Makes the folders this machine's own; returns the names of what was moved to the quarantine or deleted for that.
+        """Seals the folders, after moving foreign files to the quarantine or deleting them; returns the names of these.
 
-        What waits in them for the private state is folded into it. Raises StoreError when something there came from
-        elsewhere and cannot be put aside.
+        Copies of private state are merged into it. Raises StoreError for foreign files that cannot be moved.
         """
         store, is_here = _read_seal(self._local)
         if store and is_here:
@@ -110,7 +107,8 @@ class PrivatePlace:
             return aside
 
     def _claim_private(self, folder: str) -> list[str]:
-        """Makes the folder of the private state where it can be made, or puts aside what is in it and came from elsewhere."""
+        """Creates and seals the folder of the private state, or moves foreign files in it to the quarantine, and returns their
+        names. Raises StoreError."""
         if _read_seal(folder)[1]:
             return []
         if not can_write(folder):
@@ -131,7 +129,7 @@ class PrivatePlace:
             return names
 
     def _filled(self) -> list[str]:
-        """Those of the folders that hold something; an empty folder in them, as for temporary files, is nothing."""
+        """Those of FOLDERS that contain a file or link; folders in them, as for temporary files, do not count."""
         return [
             name
             for name in FOLDERS
@@ -142,7 +140,8 @@ class PrivatePlace:
         ]
 
     def _put_aside_tracked(self, anew: bool) -> list[str]:
-        """Puts aside what git wrote; with `anew` all that it tracks, for in a copy the status of a file says nothing."""
+        """Moves files that git wrote to the quarantine, or deletes them from a cache; returns their names. With `anew`, in a
+        copy of a store, all that git tracks: a copy changes the status by which its files are recognized."""
         index = self._index()
         if index is None:
             return []
@@ -154,7 +153,7 @@ class PrivatePlace:
             return []
         try:
             entries = self._below(index)
-        except StoreError:  # a damaged index is git's matter; `doctor` says so
+        except StoreError:  # memcli does not repair an index of git; `doctor` reports it
             return []
         aside = []
         for entry in entries:
@@ -167,7 +166,7 @@ class PrivatePlace:
                     else:
                         move_file(path, self._layout.local(_QUARANTINE))
                     aside.append(name)
-        with suppress(OSError):  # a store that cannot be written is looked through each time
+        with suppress(OSError):  # in a store that cannot be written, the index is read again each time
             replace_file(seen, fingerprint.encode())
         return aside
 
@@ -184,10 +183,10 @@ class PrivatePlace:
 
 
 def _names_in(folder: str) -> list[str]:
-    """What is in the folder of the private state; nothing where there is none yet. Raises StoreError when it cannot be
-    used: it must not pass for empty."""
+    """The names in the folder of the private state; none if it does not exist. Raises StoreError if it cannot be used."""
     try:
         names = os.listdir(folder)
+        # Without the right to search the folder, its files look missing, and the private state would pass for empty.
         if not os.access(folder, os.R_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except FileNotFoundError:
@@ -201,7 +200,7 @@ def _names_in(folder: str) -> list[str]:
 
 
 def describe(aside: Sequence[str]) -> str:
-    """The message about what `claim` moved or deleted, and how to keep git from tracking it."""
+    """The message about the files that `claim` moved or deleted, with the command that makes git untrack them."""
     parts = (
         ("deleted", [name for name in aside if _is_rebuildable(name)]),
         (f"moved to {_QUARANTINE}", [name for name in aside if not _is_rebuildable(name)]),
@@ -219,16 +218,17 @@ def _is_rebuildable(name: str) -> bool:
 
 
 def _read_seal(folder: str) -> tuple[str, bool]:
-    """The id that the folder was given here, empty when it was not, and whether it was this very folder."""
+    """The id of the store in the seal of a folder, "" without a valid seal, and whether this very folder was sealed."""
     store, is_here = read_sealed(os.path.join(folder, _SEAL), _FORMAT, "store")
     return (store, is_here) if isinstance(store, str) else ("", False)
 
 
 @contextmanager
 def _alone(root: str) -> Iterator[None]:
-    """Keeps other processes from doing the same: by a lock on the folder itself, for in it nothing can be believed yet."""
+    """Keeps other processes from sealing the store while the block runs. Raises OSError."""
     import fcntl
 
+    # The folder itself is locked: a lock file in it may have come with an archive.
     fd = os.open(root, os.O_RDONLY | os.O_CLOEXEC)
     try:
         with suppress(OSError):  # a file system without locks
@@ -239,7 +239,7 @@ def _alone(root: str) -> Iterator[None]:
 
 
 def _tighten(folder: str) -> None:
-    """Takes the rights of others off the folder and all in it."""
+    """Removes the permissions of other users from the folder and everything in it. Raises OSError."""
     with beneath.opened_folder(folder) as top:
         os.fchmod(top, 0o700)
         for _, folders, files, base in os.fwalk(dir_fd=top):

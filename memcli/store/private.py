@@ -1,9 +1,8 @@
-"""Where the private state of a store lies: what somebody said, decided or deleted, which is no cache.
+"""The place of the private state of a store: sessions, decisions and the trash, which cannot be recomputed.
 
-In a git work tree that is `memcli/<the store's path from the top>/` in the repository's own folder, which all of its work
-trees share, and where `git clean` and a lost work tree do not reach it; elsewhere it is `local/` of the store. Where the
-repository's folder cannot be written, as in the sandboxes of some agents, a process works on copies in `local/`:
-see `store/folding.py`.
+In a git work tree it is `memcli/<path of the store from the top>/` in the folder of the repository, which all work trees
+share and which survives `git clean` and the loss of a work tree; elsewhere it is `local/` of the store. If the repository's
+folder cannot be written, as in the sandboxes of some agents, a process works on copies in `local/`: see `store/folding.py`.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ NAMES = frozenset((
     "agents.installed.json", "audit", "inbox", "off", "quarantine", "redaction.key", "serve-token", "serve-tokens.json",
     "sessions", "spaces", "state.db", "sync", "trash", "trust.json", "unreviewed",
 ))  # fmt: skip
-"""The files and folders of the private state. Its lock files lie beside them, and are nothing that is kept."""
+"""The files and folders of the private state. Lock files lie beside them; they are neither copied nor merged."""
 
 WAITING = "waiting"
-"""The folder in `local/` with what copies of private state were made from."""
+"""The folder in `local/` with the originals of copied private state, as they were when they were copied."""
 STATE = "state.db"
 """The local state: see `store/state.py`."""
 _GIT_FOLDER = "memcli"
@@ -30,7 +29,7 @@ _STORE = ".memory"
 
 
 def private_folder(root: str) -> str:
-    """The folder of the private state of the store at `root`, whether it can be written or not."""
+    """The folder of the private state of the store at `root`, writable or not."""
     work_tree = find_work_tree(os.path.dirname(root))
     common = work_tree and shared_folder(work_tree)
     if not work_tree or not common:
@@ -39,14 +38,14 @@ def private_folder(root: str) -> str:
 
 
 def stores_of(work_tree: str) -> list[str]:
-    """The roots of the stores in a work tree that have private state in its repository, sorted: those that were used here."""
+    """The roots of the stores in a work tree that have private state in its repository, sorted."""
     roots = (os.path.join(work_tree, store) for store in _stores_in(shared_folder(work_tree)))
     return sorted(root for root in roots if os.path.isdir(root))
 
 
 def stranded(work_tree: str) -> dict[str, str]:
-    """The folders of private state in the repository of a work tree whose store is in no work tree of it, each with the
-    root that the store had in this one."""
+    """The folders of private state in a repository whose store exists in none of its work trees, each with the root that the
+    store would have in `work_tree`."""
     shared = shared_folder(work_tree)
     trees = [work_tree, *work_trees(shared)] if shared else []
     gone = (s for s in sorted(_stores_in(shared)) if not any(os.path.isdir(os.path.join(tree, s)) for tree in trees))
@@ -66,14 +65,14 @@ def _stores_in(shared: str | None) -> Iterator[str]:
 
 
 def is_private_name(name: str) -> bool:
-    """Whether `name`, a file or folder directly in `local/`, belongs to the private state: notes of writers to a private
-    space do as well."""
+    """Whether `name`, a file or folder directly in `local/`, belongs to the private state, as the files of unfinished writes of
+    a private space do too."""
     space, _, ending = name.rpartition(".")
     return name in NAMES or (ending in ("acts", "erasing") and is_journal(space))
 
 
 def may_wait(root: str, private: str) -> bool:
-    """Whether there may be something to fold into the folder `private`; `store/folding.py` looks closer."""
+    """Whether the store at `root` may have files to merge into the folder `private`; a cheap test before `folding.fold`."""
     local = os.path.join(root, "local")
     names: list[str] = []
     with suppress(OSError):
@@ -85,7 +84,7 @@ def may_wait(root: str, private: str) -> bool:
 
 
 def can_write(folder: str) -> bool:
-    """Whether files can be made in the folder, or the folder itself, where it is not there yet."""
+    """Whether files can be created in the folder, or the folder itself if it does not exist."""
     while not os.path.isdir(folder):
         parent = os.path.dirname(folder)
         if parent == folder or os.path.lexists(folder):
@@ -95,7 +94,8 @@ def can_write(folder: str) -> bool:
 
 
 def find_work_tree(start: str, home: str = "") -> str | None:
-    """The folder at or above `start`, and no further up than `home`, that git works in, or None. Asks the file system, not git."""
+    """The nearest folder at or above `start`, but not above `home`, that contains `.git`; None if there is none. Does not run
+    git."""
     folder = start
     while not os.path.lexists(os.path.join(folder, ".git")):
         parent = os.path.dirname(folder)

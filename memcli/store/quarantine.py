@@ -1,4 +1,4 @@
-"""The quarantine: files that were put aside since they were damaged, and the erasing of memories in them."""
+"""The quarantine of damaged and foreign files, and the erasure of memories from them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ _ID_OF_MEMORY = re.compile(rb"^ {6}" + _QUARANTINE_ID.pattern, re.MULTILINE)
 
 
 def erase_quarantined(layout: Layout, space: str, ids: Collection[str], warn: Callable[[str], None]) -> None:
-    """Takes the memories of these ids in the space out of every file that was put aside.
+    """Removes the memories of these ids in the space from every file in the quarantine.
 
-    A file that is not one of a space, or too damaged to take a memory out of it, is removed, and `warn` hears of it; so is
-    every database of local state, of whose torn pages nobody can say what they hold.
-    Raises StoreError.
+    A file that is not of a space, or too damaged to remove a memory from it, is deleted with a warning; so is every database
+    of local state. Raises StoreError.
     """
     top = layout.private("quarantine")
     marks = {encode(name) for name in ids}
@@ -40,8 +39,8 @@ def erase_quarantined(layout: Layout, space: str, ids: Collection[str], warn: Ca
 
 
 def _erase(path: str, space: str, marks: Collection[bytes]) -> bool:
-    """Takes the memories out of a file; False where it had to be removed. Raises StoreError, OSError."""
-    if os.path.basename(path).startswith(STATE):
+    """Removes the memories from a file; returns False if it had to be deleted. Raises StoreError, OSError."""
+    if os.path.basename(path).startswith(STATE):  # its damaged pages may contain parts of any row
         remove_file(path)
         return False
     data = read_regular(path, -1) or b""
@@ -50,7 +49,7 @@ def _erase(path: str, space: str, marks: Collection[bytes]) -> bool:
     def is_in(part: bytes) -> bool:
         return any(found[1] in marks for found in ids.finditer(part))
 
-    is_of_another = _SPACE in data and _SPACE + encode(space) not in data  # where the same ids may be of other memories
+    is_of_another = _SPACE in data and _SPACE + encode(space) not in data  # whose memories may have the same ids
     if is_of_another or not is_in(data):
         return True
     first, *memories = data.split(OPEN)

@@ -1,13 +1,13 @@
 """Sessions as files: `sessions/<space>/<id>.jsonl`, one line a message, appended under a lock of the space.
 
-They belong to the private state; those that are shared lie below `.memory/`, where git sees them.
+They belong to the private state; shared sessions are below `.memory/`, where git sees them.
 
-What `append` returned of is on disk. A line that a crash tore is ignored by readers, and cut off by the next append.
-An import writes the file anew, so that all of its messages are there, or none.
+Messages are on disk when `append` returns. Readers ignore a line that a crash tore, and the next append removes it. An
+import replaces the file, so that either all of its messages are stored or none.
 
-Which sessions are being ended: a file for each in `sessions/<space>.ending` of the private state, until all that it
-yields is stored; and what the ends of each have made, as digests in `sessions/<space>.kept`. Imported sessions that were
-deleted leave an empty file in `sessions/<space>.deleted`.
+A session that is being ended has a file in `sessions/<space>.ending` of the private state, until all memories that it yields
+are stored; the digests of these memories are in `sessions/<space>.kept`. An imported session that was deleted leaves an empty
+file in `sessions/<space>.deleted`.
 """
 
 from __future__ import annotations
@@ -59,11 +59,12 @@ if TYPE_CHECKING:
     Mark: TypeAlias = Literal["ending", "deleted"]
 
 _TAIL_BYTES = 1 << 12
+"""How much is read first to find the end of a file; eight times as much after each failure."""
 _PART_BYTES = 1 << 20
 
 
 class SessionFile:
-    """The file at `path`, which messages name `where`. Raises NotFoundError, StoreError."""
+    """The open file of a session at `path`, which messages call `where`. Raises NotFoundError, StoreError."""
 
     def __init__(self, path: str, where: str) -> None:
         self._where = where
@@ -76,9 +77,9 @@ class SessionFile:
         self.status = os.fstat(self._file.fileno())
 
     def ends(self) -> tuple[Session, int]:
-        """The session, and how many bytes of the file are whole lines. Raises CorruptError."""
+        """The session, read from both ends of the file, and the number of bytes in whole lines. Raises CorruptError."""
         header = self.header()
-        if header.version > VERSION:
+        if header.version > VERSION:  # its last line may have a format that this version cannot decode
             return header, self.status.st_size
         length = _TAIL_BYTES
         while True:
@@ -92,7 +93,7 @@ class SessionFile:
             length *= 8
 
     def header(self) -> Session:
-        """The session as its first line says. Raises CorruptError."""
+        """The session as its first line has it, without messages and state. Raises CorruptError."""
         self._file.seek(0)
         line = self._file.readline(_PART_BYTES)
         if not line.endswith(b"\n"):
@@ -117,7 +118,7 @@ class SessionFile:
                 yield number, line
 
     def tail(self, count: int) -> list[Message]:
-        """The last `count` messages, from as little of the end of the file as holds them. Raises CorruptError."""
+        """The last `count` messages, read from the end of the file. Raises CorruptError."""
         size, length = self.ends()[1], _TAIL_BYTES
         while True:
             start = max(0, size - length)
@@ -132,7 +133,7 @@ class SessionFile:
             length *= 8
 
     def parts(self, size: int) -> Iterator[bytes]:
-        """The first `size` bytes, in parts."""
+        """The first `size` bytes, in parts of one MiB."""
         for start in range(0, size, _PART_BYTES):
             yield read_at(self._file.fileno(), min(_PART_BYTES, size - start), start)
 
@@ -144,7 +145,7 @@ class SessionFile:
         return digest.hexdigest()
 
     def is_same(self, path: str) -> bool:
-        """Whether the file at `path` is this version still."""
+        """Whether the file at `path` is still this one, and has the same size."""
         with suppress(OSError):
             now = os.stat(path, follow_symlinks=False)
             return os.path.samestat(now, self.status) and now.st_size == self.status.st_size
@@ -163,7 +164,7 @@ Clean = Callable[[Message], Message]
 
 
 class SessionLines:
-    """The lines of what is added to a session, numbered, and the session as it is with them."""
+    """Encodes entries that are added to a session, numbers the messages, and computes the session that results."""
 
     def __init__(self, session: Session) -> None:
         self._session, self._number = session, session.messages
@@ -171,11 +172,11 @@ class SessionLines:
 
     @property
     def added(self) -> int:
-        """How many messages were added."""
+        """The number of messages added."""
         return self._number - self._session.messages
 
     def line(self, entry: Entry) -> bytes:
-        """The line of the next entry."""
+        """The encoded line of the next entry; a message gets the next number."""
         if isinstance(entry, Message):
             self._number += 1
             entry = replace(entry, number=self._number)
@@ -183,7 +184,7 @@ class SessionLines:
         return encode_entry(entry) + b"\n"
 
     def session(self) -> Session:
-        """The session with all of them."""
+        """The session with all added entries."""
         if self._last is None:
             return self._session
         change = self._last if isinstance(self._last, StateChange) else StateChange(ACTIVE)
@@ -191,9 +192,9 @@ class SessionLines:
 
 
 def unknown(messages: Iterable[Message], clean: Clean, known: set[int]) -> Iterator[Message]:
-    """The messages whose keys are not among the `known`, each key once. What is known is not cleaned again."""
+    """The messages whose keys are not in `known`, cleaned, each key once; adds their keys to `known`. See `short_key`."""
     for message in messages:
-        if short_key(message.key) in known:
+        if short_key(message.key) in known:  # looked up before cleaning, which is slow
             continue
         cleaned = clean(message)
         key = short_key(cleaned.key)
@@ -203,63 +204,66 @@ def unknown(messages: Iterable[Message], clean: Clean, known: set[int]) -> Itera
 
 
 def short_key(key: str) -> int:
-    """A digest that takes less memory than the key: a session may have a million messages."""
+    """A 64-bit digest of a message's key."""
+    # A session may have a million messages, whose keys as strings would take more memory.
     return int.from_bytes(blake2b(key.encode("utf-8", "replace"), digest_size=8).digest(), "big")
 
 
 SUFFIX = ".jsonl"
+_RESULTS = "kept"
 
 
 class FileSessions(Record):
-    """The sessions of the store at `layout`, one conversation each. All methods raise StoreError, and CorruptError for what
-    cannot be read; what they return of is on disk."""
+    """The sessions of the store at `layout`, one conversation each. All methods raise StoreError, and CorruptError for a file
+    that cannot be decoded; changes are on disk when a method returns."""
 
     _layout: Layout
     _wait: float  # seconds to wait for a lock
 
     def marked(self, space: str, kind: Mark) -> list[str]:
-        """The ids of the sessions with a mark, sorted."""
+        """The ids of the sessions with a mark of this kind, sorted."""
         try:
-            return sorted(name for name in os.listdir(self._notes(space, kind)) if is_session_id(name))
+            return sorted(name for name in os.listdir(self._marks(space, kind)) if is_session_id(name))
         except OSError:
             return []
 
     def mark(self, space: str, kind: Mark, name: str) -> None:
-        """Marks a session: its end has begun and its results are not stored yet, or it was imported and has been deleted."""
-        folder = self._notes(space, kind)
+        """Marks a session as `ending`, while its results are not stored yet, or as `deleted` after an import."""
+        folder = self._marks(space, kind)
         make_folder(folder)
         write_file(os.path.join(folder, name), [b""], 0o600)
 
     def unmark_ending(self, space: str, name: str) -> None:
         """Records that all results of the end of a session are stored."""
         with suppress(FileNotFoundError):
-            unlink(os.path.join(self._notes(space, "ending"), name))
+            unlink(os.path.join(self._marks(space, "ending"), name))
 
-    def kept(self, space: str, name: str) -> Mapping[str, int]:
-        """What the ends of a session have made (see `app/session_end.py`)."""
-        digests = read_json(os.path.join(self._notes(space, "kept"), f"{name}.json"))
+    def results(self, space: str, name: str) -> Mapping[str, int]:
+        """What earlier ends of a session have stored: versions by digests (see `app/session_end.py`)."""
+        digests = read_json(os.path.join(self._marks(space, _RESULTS), f"{name}.json"))
         if not isinstance(digests, dict):
             return {}
         return {mark: version for mark, version in digests.items() if isinstance(version, int)}
 
-    def note_kept(self, space: str, name: str, kept: Mapping[str, int]) -> None:
-        """Notes what the ends of a session have made, until it is deleted."""
-        folder = self._notes(space, "kept")
+    def set_results(self, space: str, name: str, results: Mapping[str, int]) -> None:
+        """Records what the ends of a session have stored, until the session is deleted."""
+        folder = self._marks(space, _RESULTS)
         make_folder(folder)
-        write_file(os.path.join(folder, f"{name}.json"), encode(dict(kept)), 0o600)
+        write_file(os.path.join(folder, f"{name}.json"), encode(dict(results)), 0o600)
 
-    def _notes(self, space: str, kind: str) -> str:
-        """The folder with the marks of sessions of a space: `ending`, `kept` or `deleted`."""
+    def _marks(self, space: str, kind: str) -> str:
+        """The folder with marks or results of the sessions of a space."""
         return os.path.join(self._layout.private("sessions"), f"{check_space(space)}.{kind}")
 
     def spaces(self) -> list[str]:
-        """The names of the spaces that have sessions which git does not see, or notes of such, sorted."""
+        """The names of the spaces with private sessions, or marks of such, sorted."""
         names: set[str] = set()
         top = self._layout.private("sessions")
         for name in os.listdir(top) if os.path.isdir(top) else []:
             with suppress(UsageError):  # a folder that is not memcli's
                 if os.path.isdir(os.path.join(top, name)):
-                    names.add(check_space(name.removesuffix(".ending").removesuffix(".kept").removesuffix(".deleted")))
+                    stem, _, kind = name.rpartition(".")
+                    names.add(check_space(stem if kind in ("ending", _RESULTS, "deleted") else name))
         return sorted(names)
 
     def ids(self, space: str) -> list[str]:
@@ -276,12 +280,12 @@ class FileSessions(Record):
         return sorted(name for name in found if is_session_id(name))
 
     def open(self, space: str, name: str) -> Session:
-        """The session, from both ends of its file alone. Raises NotFoundError."""
+        """The session, read from both ends of its file. Raises NotFoundError."""
         with self._file(space, name) as file:
             return file.ends()[0]
 
     def entries(self, space: str, name: str) -> Iterator[Entry]:
-        """All of the session in its order, read as it is asked for. Raises NotFoundError."""
+        """The messages and changes of state of the session, in order, read lazily. Raises NotFoundError."""
         with self._file(space, name) as file:
             yield from file.entries()
 
@@ -291,15 +295,15 @@ class FileSessions(Record):
             return file.tail(count)
 
     def start(self, session: Session) -> Session:
-        """Makes a session without messages, under the lowest free id. Raises LockedError."""
+        """Creates a session without messages, under the lowest free id. Raises LockedError."""
         with self._locked(session.space):
             made, _ = self._place(session, session.started_at, session.title)
             self._write(made, [encode_header(made) + b"\n"])
             return made
 
     def append(self, space: str, name: str, make: Callable[[Session], Sequence[Entry]]) -> Session:
-        """Appends the messages that `make` returns for the current session, numbered, and returns the session with
-        them. Raises NotFoundError, LockedError, and what `make` raises; then nothing is added."""
+        """Appends the entries that `make` returns for the current session, and returns the session with them. Raises
+        NotFoundError, LockedError, and what `make` raises; then nothing is appended."""
         with self._locked(space):
             with self._file(space, name) as file:
                 session, size = file.ends()
@@ -310,21 +314,21 @@ class FileSessions(Record):
             return lines.session()
 
     def find_imported(self, space: str, source: str, key: str) -> Session | None:
-        """The session that was imported from there."""
+        """The session that was imported from this source under this key, or None."""
         place, is_there = self._place(Session("", space, source=source, key=key), source, key, of_source=True)
         return self.open(space, place.id) if is_there else None
 
     def was_deleted(self, space: str, source: str, key: str) -> bool:
-        """Whether the session that was imported from there has been deleted, and not been imported since."""
+        """Whether the session imported from this source under this key was deleted, and not imported again since."""
         place, is_there = self._place(Session("", space, source=source, key=key), source, key, of_source=True)
-        return not is_there and os.path.exists(os.path.join(self._notes(space, "deleted"), place.id))
+        return not is_there and os.path.exists(os.path.join(self._marks(space, "deleted"), place.id))
 
     def take_in(
         self, session: Session, messages: Iterable[Message], clean: Clean, *, dry_run: bool = False
     ) -> tuple[Session, int]:
-        """Adds to the session of this source and key those messages whose keys it does not have, as `clean` makes them,
-        all or none; makes it where it is not there and there are any. All have keys. The session after, and how many
-        messages were added.
+        """Adds to the session of this source and key the messages, cleaned, whose keys it does not have: all or none. All
+        messages have keys. Creates the session if it is new and there are messages. Returns the session after that, and the
+        number of messages added.
 
         With `dry_run`, nothing is stored. Raises LockedError, and what `messages` raises.
         """
@@ -345,8 +349,9 @@ class FileSessions(Record):
                 return lines.session(), lines.added
 
     def restore(self, session: Session, entries: Iterable[Entry], *, dry_run: bool = False) -> tuple[Session, int]:
-        """Creates the session of this id with these entries, or appends those that continue it. Raises LockedError,
-        ConflictError where its entries differ, and what `entries` raises."""
+        """Creates the session of this id with these entries, or appends those that an existing one lacks. Returns the session
+        after that, and the number of messages added. Raises LockedError, ConflictError if the entries of the existing one
+        differ, and what `entries` raises."""
         with self._importing(session.space):
             lines = SessionLines(session)
             new = map(lines.line, entries)
@@ -369,19 +374,19 @@ class FileSessions(Record):
     def delete(self, space: str, name: str) -> None:
         """Removes the session for good. Raises NotFoundError, LockedError."""
         with self._locked(space):
-            self._note_gone(space, name)
+            self._mark_deleted(space, name)
             remove_file(self._layout.session(space, name))
             self.unmark_ending(space, name)
             with suppress(FileNotFoundError):
-                unlink(os.path.join(self._notes(space, "kept"), f"{name}.json"))
+                unlink(os.path.join(self._marks(space, _RESULTS), f"{name}.json"))
         remove_leftovers(self._layout)  # imports that were killed, and repairs, leave copies of the text
         folder = self._layout.private("quarantine")
         for file in os.listdir(folder) if os.path.isdir(folder) else []:
             if file.startswith((f"{name}-", f".{name}{SUFFIX}")):
                 remove_quietly(os.path.join(folder, file))
 
-    def _note_gone(self, space: str, name: str) -> None:
-        """Notes that an imported session leaves its place, so that the next import does not bring it back."""
+    def _mark_deleted(self, space: str, name: str) -> None:
+        """Marks an imported session that leaves its place, so that the next import does not bring it back."""
         is_imported = False
         with self._file(space, name) as file, suppress(CorruptError):
             is_imported = bool(file.header().source)
@@ -394,7 +399,7 @@ class FileSessions(Record):
             return file.digest()
 
     def stamp(self, space: str, name: str) -> str:
-        """What is other after every change of the session. Raises NotFoundError."""
+        """A text that differs after every change of the session. Raises NotFoundError."""
         with self._file(space, name) as file:
             return f"{file.status.st_ino}-{file.status.st_size}-{file.status.st_mtime_ns}"
 
@@ -405,7 +410,7 @@ class FileSessions(Record):
     def share(self, space: str, name: str, *, shared: bool) -> None:
         """Moves the file of a session to where git sees it, or back. Raises NotFoundError, LockedError, StoreError."""
         with self._locked(space):
-            self._note_gone(space, name)
+            self._mark_deleted(space, name)
             path = self._layout.session(space, name)
             folder = self._folder(space, shared=shared)
             if os.path.dirname(path) != folder:
@@ -418,8 +423,8 @@ class FileSessions(Record):
                 remove_file(path)
 
     def _place(self, session: Session, *parts: str, of_source: bool = False) -> tuple[Session, bool]:
-        """The session with the first id made of `parts` that is free, or, `of_source`, that belongs to a session of
-        its source and key; and whether that is so."""
+        """The session with the first id derived from `parts` that is free, and False; or, with `of_source`, with the id of the
+        existing session of its source and key, and True."""
         for number in count(1):
             placed = replace(session, id=session_id(session.space, *parts, number=number))
             if not os.path.lexists(self._layout.session(placed.space, placed.id)):
@@ -439,8 +444,8 @@ class FileSessions(Record):
         new: Iterator[bytes],
         dry_run: bool,
     ) -> bool:
-        """Makes the file hold `old` and `new`, where it is still as `before`, unless it is a `dry_run`; whether anything
-        was new. What was imported without any message is not worth a file."""
+        """Replaces the file by one with the bytes `old` and `new`, unless it is a `dry_run`; returns whether there were any
+        `new`. An import without messages creates no file. Raises LockedError if the file is no longer `before`."""
         first = next(new, None)
         if first is None and (before is not None or session.source):
             return False
@@ -450,6 +455,7 @@ class FileSessions(Record):
         with ExitStack() as stack:
 
             def check(_: os.stat_result) -> None:
+                # Only now: an import may read for minutes, and others append messages meanwhile.
                 stack.enter_context(self._locked(session.space))
                 if os.path.lexists(path) if before is None else not before.is_same(path):
                     raise LockedError(f"session {session.id} was written meanwhile", "run the command again")
@@ -487,17 +493,17 @@ class FileSessions(Record):
         return lock_sessions(self._layout, space, self._wait)
 
     def finishing(self, space: str, *, wait: bool = True) -> AbstractContextManager[object]:
-        """Held while what a session of the space yields is kept. Raises LockedError."""
+        """The lock for storing the results of the end of a session of the space. Raises LockedError."""
         what = f"the end of a session of space {space!r}"
         return _lock(self._layout, f"{check_space(space)}.end.lock", what, self._wait if wait else 0)
 
     def _importing(self, space: str) -> AbstractContextManager[HeldLock | None]:
-        """Held while an import reads, which may take long: others may add messages meanwhile."""
+        """The lock for imports into the space; other writers do not wait for it, as an import may take long."""
         return _lock(self._layout, f"{check_space(space)}.import.lock", f"the import into space {space!r}", self._wait)
 
 
 def lock_sessions(layout: Layout, space: str, wait: float) -> AbstractContextManager[HeldLock | None]:
-    """Held while a session of the space is written. Raises LockedError, StoreError."""
+    """The lock for writing sessions of the space. Raises LockedError, StoreError."""
     return _lock(layout, f"{check_space(space)}.lock", f"the sessions of space {space!r}", wait)
 
 

@@ -1,4 +1,4 @@
-"""One version of a space as the bytes of its file, wherever those come from: a file held open, or a commit."""
+"""One version of a space as the bytes of its file: of an open file, or of a commit."""
 
 from __future__ import annotations
 
@@ -38,16 +38,15 @@ if TYPE_CHECKING:
     from memcli.codec.window import ByteWindow
 
 
-_UNREAD: list[Span] = []
+_UNREAD: list[Span] = []  # recognized by identity, since None means that the file is not canonical
 _FRAME_BYTES = 1 << 15
 _BETWEEN = len(b"," + INDENT)
 
 
 class ByteSnapshot:
-    """A space read from bytes that do not change: `data`, or those of a file that is held open. See `ports.Snapshot` for the
-    promises.
+    """A space decoded from bytes that do not change: `data`, or those of an open file. See `ports.Snapshot` for the promises.
 
-    `fingerprint` is empty when there is no such space; `where` names it in messages.
+    `fingerprint` is empty if there is no such space; `where` names it in messages.
     """
 
     def __init__(self, space: str, fingerprint: str, where: str, data: bytes | None = None) -> None:
@@ -59,15 +58,15 @@ class ByteSnapshot:
         self._form: SpaceForm | None = None
 
     def read(self) -> bytes:
-        """The bytes of the file, all of them."""
+        """All bytes of the file."""
         return self._data or b""
 
     def view(self) -> bytes | ByteWindow:
-        """The bytes of the file, or a window on them."""
+        """The bytes of the file, or a window that reads them lazily."""
         return self.read()
 
     def part(self, start: int, length: int) -> bytes:
-        """Some of the bytes."""
+        """The `length` bytes from offset `start`."""
         return self.read()[start : start + length]
 
     def close(self) -> None:
@@ -81,7 +80,7 @@ class ByteSnapshot:
             return new_space(self.space)
         found = self._spans() or ()
         if bool(found) and all(start - end == _BETWEEN for (_, end), (start, _) in pairwise(found)):
-            with suppress(MemcliError):  # the file as a whole can say where it is damaged
+            with suppress(MemcliError):  # decoding the whole file below reports where it is damaged
                 return replace(self.header(), objects=tuple(sorted(self._decoded(), key=lambda memory: memory.order)))
         return self._named(decode_space(self.read(), self._where))
 
@@ -95,7 +94,8 @@ class ByteSnapshot:
         return decode_item(data, self.form(), self._where)
 
     def form(self) -> SpaceForm:
-        """How its memories are written, or handed out where the file is not canonical. Raises CorruptError."""
+        """The form in which `records` yields memories: that of the file, or the present one if the file is not canonical. Raises
+        CorruptError."""
         if self._form is None:
             frame = self._frame()
             self._form = decode_form(*frame, self._where) if frame else SpaceForm(self.space)
@@ -121,7 +121,7 @@ class ByteSnapshot:
         try:
             yield from self._decoded(*keys)
         except CorruptError:
-            self.load()  # says exactly where the file is damaged
+            self.load()  # its error has the line of the damage
             raise
 
     def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
@@ -133,7 +133,7 @@ class ByteSnapshot:
                 with suppress(MemcliError):
                     memory = decode_item(self.part(start, length), self.form(), self._where)
             if memory is None or memory.id != name:
-                # The file is not canonical, or the place is wrong: the file decides, whatever it costs.
+                # The file is not canonical, or the index is out of date: the memory is found in the whole file.
                 by_id = by_id or {m.id: m for m in self.load().objects}
                 if name not in by_id:
                     raise CorruptError(f"{self._where}: memory {name} is missing", "run `memcli store index rebuild`")
@@ -160,7 +160,7 @@ class ByteSnapshot:
                 yield self.decode(data)
 
     def _frame(self) -> tuple[bytes, bytes] | None:
-        """What stands before and behind the memories; None where the file is not canonical."""
+        """The bytes before the first memory and after the last; None if the file is not canonical."""
         found = self._spans()
         if found is None:
             return None
@@ -170,7 +170,7 @@ class ByteSnapshot:
 
 
 class FileSnapshot(ByteSnapshot):
-    """A space file, held open: a rename over it changes nothing of what is read here."""
+    """A space file that is held open, so that a rename over it does not change the snapshot."""
 
     def __init__(self, space: str, path: str) -> None:
         self._path = path
@@ -193,7 +193,7 @@ class FileSnapshot(ByteSnapshot):
             return True
 
     def _frame(self) -> tuple[bytes, bytes] | None:
-        """The frame of a large file is read without what is in it."""
+        """As the base class; of a large file, only the first and last 32 KiB are read."""
         size = 0 if self._fd is None else os.fstat(self._fd).st_size
         if size > 2 * _FRAME_BYTES:
             ends = header_ends(self.part(0, _FRAME_BYTES), self.part(size - _FRAME_BYTES, _FRAME_BYTES))
@@ -207,14 +207,14 @@ class FileSnapshot(ByteSnapshot):
         return self.window() if self._data is None else self._data
 
     def window(self) -> ByteWindow:
-        """The bytes of the file, read as they are needed while this is open."""
+        """The bytes of the file, read lazily while the snapshot is open."""
         from memcli.codec.window import ByteWindow
 
         assert self._fd is not None
         return ByteWindow(self._exactly, os.fstat(self._fd).st_size)
 
     def is_canonical(self) -> bool:
-        """Whether the file is as memcli would write it. Raises CorruptError for one of another space."""
+        """Whether the file is byte for byte as memcli would write it. Raises CorruptError for a file of another space."""
         from memcli.codec.space import OddError, as_written, framed
 
         parts = framed(self.window(), self._where)
@@ -226,7 +226,7 @@ class FileSnapshot(ByteSnapshot):
             return False
 
     def check_unchanged(self) -> None:
-        """Raises OSError when the open file was written to since it was opened."""
+        """Raises OSError if the file was changed in place since it was opened."""
         if self._fd is not None and fingerprint_of(os.fstat(self._fd)) != self.fingerprint:
             raise OSError(errno.EBUSY, "it changed while it was being read")
 
@@ -261,7 +261,7 @@ class FileSnapshot(ByteSnapshot):
 
     def close(self) -> None:
         if self._fd is not None:
-            with suppress(OSError):  # all that was asked for was read
+            with suppress(OSError):  # nothing was written, so nothing can be lost
                 os.close(self._fd)
             self._fd = None
 
@@ -273,13 +273,13 @@ def _cannot_read(path: str, error: OSError) -> StoreError:
 
 
 def fingerprint_of(status: os.stat_result) -> str:
-    """Equal for equal files, different after any change; the size comes first."""
+    """A text that differs after any change of a file: its size in bytes, modification time in nanoseconds and inode."""
     return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"
 
 
 class RevisionStore(Record):
-    """The spaces of one commit. `files` are the names in its `spaces` folder with the hash of what each held, which
-    `read` gives.
+    """The spaces of one commit. `files` maps the names in its `spaces` folder to the hashes of their blobs; `read` returns the
+    bytes of a blob.
     """
 
     commit: str
@@ -304,7 +304,7 @@ class RevisionStore(Record):
 
 
 def open_revision(layout: Layout, revision: str, warn: Callable[[str], None]) -> RevisionStore:
-    """The store as it was at the commit that `revision` names. Raises UsageError, NotFoundError, ProviderError."""
+    """The store as of the commit that `revision` names. Raises UsageError, NotFoundError, ProviderError."""
     from memcli.git.revisions import open_history
 
     history = open_history(layout.spaces)

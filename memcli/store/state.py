@@ -1,8 +1,7 @@
-"""The local state of a store: `state.db` of its private state, one SQLite file with a table for each kind of note.
+"""The local state of a store: `state.db` of its private state, one SQLite file with a table for each kind of record.
 
-Every connection lasts for one transaction. The rollback journal is truncated rather than WAL, so that one file holds all
-and no page of it lies beside it; what is deleted is overwritten. A file that may not be written is read as it is, and
-nothing is noted; a damaged one is put into the quarantine.
+Every connection lasts for one transaction. Deleted rows are overwritten. A file that cannot be written is only read; a
+damaged one is moved to the quarantine, and a new one is begun.
 """
 
 from __future__ import annotations
@@ -27,20 +26,20 @@ if TYPE_CHECKING:
     from memcli.store.layout import Layout
 
 NOTE_SECONDS = 0.25
-"""How long a note waits for other processes; then it is done without."""
+"""How long `note` waits for other processes before it drops the note."""
 WAIT_SECONDS = 10.0
-"""How long an act waits whose record somebody relies on."""
+"""How long other changes wait for other processes before they raise LockedError."""
 LOST = "ledger.lost"
-"""The value that says on which day a ledger was put aside as damaged; `UNKNOWN` until the next call is booked."""
+"""The name of the value with the day on which a damaged ledger was lost; `UNKNOWN` until the next call is booked."""
 UNKNOWN = "?"
 _VERSION = 1
 
 
 class StateTable(Record):
-    """A table of the state: its columns, and which of its rows have `expired`, as a condition of SQL.
+    """A table of the state: its columns, and a condition of SQL for rows that have `expired`.
 
-    `key` are the columns that identify a row. Where two copies of the state are joined, `sums` are the columns whose changes
-    on both sides count, and `number` is the part of the key that a new row gets anew when it is taken.
+    `key` are the columns that identify a row. When two copies of the state are merged, the changes of both sides are added up
+    in the columns `sums`, and a new row whose `number` (a column of the key) is taken gets the next free one.
     """
 
     name: str
@@ -122,12 +121,12 @@ TABLES = (
 
 
 class _LostError(StoreError):
-    """The file was damaged, and has been put aside."""
+    """The file was damaged, and has been moved to the quarantine."""
 
 
 class State:
-    """The state of the store at `layout`. `warn` hears of a file that was damaged; a note waits for other processes for at
-    most `note_seconds`. The state of a store as it was at a commit `is_empty`: nothing is found or noted."""
+    """The state of the store at `layout`. `warn` is called about a damaged file; `note` waits for other processes for at most
+    `note_seconds`. If it `is_empty`, as for the store as of a commit, nothing is read or noted."""
 
     def __init__(
         self,
@@ -143,9 +142,9 @@ class State:
 
     @contextmanager
     def change(self, wait: float = WAIT_SECONDS, *, sync: bool = True) -> Iterator[sqlite3.Connection]:
-        """A transaction that writes, and that one within it joins; on disk when the block has ended, where it is to `sync`.
+        """A transaction that writes; one within it, in the same thread, joins it. With `sync` it is on disk when the block ends.
 
-        Raises LockedError when other processes are at it for longer than `wait`, StoreError.
+        Raises LockedError if another process writes for longer than `wait` seconds, StoreError.
         """
         joined = self._joined.get(get_ident())
         if joined is not None:
@@ -168,7 +167,7 @@ class State:
                 del self._joined[get_ident()]
 
     def note(self, write: Callable[[sqlite3.Connection], object]) -> None:
-        """Writes what may be done without where it cannot be written, or other processes are at it. Never raises."""
+        """Makes a change that may be dropped if the state cannot be written or is locked. Never raises."""
         if self._is_empty:
             return
         if self._held is not None and get_ident() not in self._joined:
@@ -178,11 +177,11 @@ class State:
             write(connection)
 
     def hold(self) -> None:
-        """Has what is noted wait for the next change, or for `release`: it is written in one transaction with that."""
+        """Delays all notes until the next `change`, in whose transaction they are made, or until `release`."""
         self._held = self._held or []
 
     def release(self) -> None:
-        """Writes what was held, and holds no more. Never raises."""
+        """Makes the delayed notes, and ends the delay. Never raises."""
         held, self._held = self._held, None
         if held:
             with suppress(MemcliError, OSError), self.change(self._note_seconds, sync=False) as connection:
@@ -190,8 +189,8 @@ class State:
                     write(connection)
 
     def rows(self, statement: str, *values: object, strict: bool = False) -> list[tuple[Any, ...]]:
-        """What a query finds; nothing where there is no state yet, or it cannot be read: if it is `strict`, that is a
-        StoreError or LockedError."""
+        """The rows that a query returns; none if there is no state yet, or it cannot be read. With `strict`, a state that cannot
+        be read raises StoreError, LockedError."""
         if self._is_empty:
             return []
         joined = self._joined.get(get_ident())
@@ -217,17 +216,17 @@ class State:
             return connection.execute(statement, values).fetchall() if has_tables else []
 
     def value(self, name: str) -> str:
-        """The value of this name; empty where there is none."""
+        """The value of this name; empty if there is none."""
         found = self.rows("SELECT value FROM value WHERE name = ?", name)
         return str(found[0][0]) if found else ""
 
     def tally(self, name: str) -> int:
-        """What `count_up` has counted under this name."""
+        """How often `count_up` was called for this name."""
         found = self.rows("SELECT amount FROM tally WHERE name = ?", name)
         return int(found[0][0]) if found else 0
 
     def erase(self, write: Callable[[sqlite3.Connection], object]) -> None:
-        """Changes or deletes rows, and leaves no byte of what they had. Raises StoreError, LockedError."""
+        """Changes or deletes rows so that no byte of their old contents is left. Raises StoreError, LockedError."""
         if not os.path.lexists(self._path):
             return
         with self.change() as connection:
@@ -238,7 +237,8 @@ class State:
             self.compact()
 
     def compact(self) -> None:
-        """Writes the file anew: a page may have kept what rows had before they moved. Raises StoreError, LockedError."""
+        """Rewrites the file without free space. Raises StoreError, LockedError."""
+        # `secure_delete` overwrites deleted rows, but a page that was split keeps copies of the rows that moved.
         with self._guarded(self._path), closing(_open(self._path, WAIT_SECONDS)) as connection:
             connection.execute("VACUUM")
 
@@ -247,7 +247,7 @@ class State:
         return self.layout.private(STATE)
 
     def _begun(self, path: str, wait: float, *, sync: bool) -> sqlite3.Connection:
-        """A connection in a transaction, which ends with it. Raises StoreError, LockedError."""
+        """A new connection in which a transaction has begun. Raises StoreError, LockedError."""
         make_folder(os.path.dirname(path))
         try:
             with self._guarded(path):
@@ -271,7 +271,7 @@ class State:
 
     @contextmanager
     def _guarded(self, path: str) -> Iterator[None]:
-        """Turns errors of SQLite into LockedError and StoreError, and puts a damaged file aside."""
+        """Turns errors of SQLite into LockedError and StoreError, and moves a damaged file to the quarantine."""
         import sqlite3
 
         try:
@@ -286,10 +286,11 @@ class State:
             raise StoreError(f"cannot use {path}: {error}", "run the command again") from None
 
     def _put_aside(self, path: str) -> None:
-        """Moves a damaged file into the quarantine, unless another process was first."""
+        """Moves a damaged file to the quarantine."""
         import sqlite3
 
         with locked(f"{path}.lock", "the local state"):
+            # Another process may have moved the damaged file before this one got the lock: never move its successor.
             try:
                 with closing(_open(path, WAIT_SECONDS)) as connection:
                     if connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok":
@@ -316,13 +317,13 @@ def count_up(connection: sqlite3.Connection, name: str) -> None:
 
 
 def trim(connection: sqlite3.Connection, table: str) -> None:
-    """Deletes the rows of a table that have expired."""
+    """Deletes the expired rows of a table."""
     expired = next(one.expired for one in TABLES if one.name == table)
     connection.execute(f"DELETE FROM {table} WHERE {expired}")
 
 
 def prepare(connection: sqlite3.Connection) -> None:
-    """Makes the tables of a new file. Raises StoreError for one of a newer version."""
+    """Creates the tables of a new file. Raises StoreError for a file of a newer version."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > _VERSION:
         raise StoreError("the local state was written by a newer memcli", "upgrade memcli")
@@ -336,7 +337,7 @@ def prepare(connection: sqlite3.Connection) -> None:
 
 
 def copy_state(source: str, target: str) -> None:
-    """Makes the file at `target` a copy of the state at `source`, between two of its transactions. Raises OSError."""
+    """Copies the state at `source` to the file at `target`, between two transactions. Raises OSError."""
     import sqlite3
 
     try:
@@ -359,9 +360,12 @@ def contents(path: str) -> Iterator[str]:
 
 
 def _open(path: str, wait: float) -> sqlite3.Connection:
-    """The database at `path`, for one transaction; one that may not be written is taken to be changed by nobody."""
+    """A connection to the database at `path`, for one transaction; read-only if the file cannot be written. Raises
+    sqlite3.Error, OSError."""
     is_writable = os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK)
+    # A file that this process cannot write counts as unchanged while it is read, so that no lock and no journal is needed.
     connection = beneath.open_database(path, wait, "mode=rw" if is_writable else "mode=ro&immutable=1")
+    # Not WAL: with a rollback journal, no second file with rows of the state is left between two transactions.
     connection.execute("PRAGMA journal_mode = TRUNCATE")
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("PRAGMA temp_store = MEMORY")
@@ -376,9 +380,8 @@ _Row: TypeAlias = "dict[str, Any]"
 
 
 def merge_state(path: str, target: str, base: str) -> None:
-    """Makes the changes between the copy `base`, which may be missing, and that at `path` in the state at `target`.
-
-    Raises StoreError. What is damaged of the copies is not taken.
+    """Applies the changes between the state at `base`, which may be missing, and its changed copy at `path` to the state at
+    `target`. A damaged copy is ignored. Raises StoreError.
     """
     import sqlite3
 
@@ -399,7 +402,7 @@ def merge_state(path: str, target: str, base: str) -> None:
 
 
 def _tables(path: str) -> dict[str, dict[tuple[Any, ...], _Row]]:
-    """The rows of each table by their keys."""
+    """The rows of each table by their keys; empty for a missing or damaged file."""
     import sqlite3
 
     found: dict[str, dict[tuple[Any, ...], _Row]] = {}
@@ -430,7 +433,7 @@ def _merge(
         names = [column[0] for column in cursor.description]
         found = cursor.fetchone()
         ours: _Row = dict(zip(names, found, strict=True)) if found else {}
-        if ours and old is None and table.number:  # the same number for another row
+        if ours and old is None and table.number:  # both sides gave the same number to different new rows
             rest = [name for name in table.key if name != table.number]
             is_rest = " AND ".join(f"{name} = ?" for name in rest) or "1"
             query = f"SELECT 1 + max({table.number}) FROM {table.name} WHERE {is_rest}"

@@ -1,4 +1,4 @@
-"""The file, pipe, device or folder that a user, or the policy of a space, names for an answer."""
+"""Writing output where a user, or the policy of a space, wants it: a file, pipe, device or folder."""
 
 from __future__ import annotations
 
@@ -18,10 +18,8 @@ _OF_EXPORT = re.compile(rb'"format": ?"memcli/(?:export|private|session)"')
 
 
 def write_out(path: str, data: bytes, mode: int | None = None) -> None:
-    """Writes `data` where a user says: a file is replaced whole, with its folder; a pipe or device is written to.
-    With `mode`, a file has these permissions, whatever the umask.
-
-    Raises StoreError.
+    """Writes `data` to `path`. A file is replaced atomically, and its folder is created; a pipe or device is written to. With
+    `mode`, a file gets these permissions, whatever the umask. Raises StoreError.
     """
     if os.path.exists(path) and not os.path.isfile(path):
         try:
@@ -41,25 +39,25 @@ def write_out(path: str, data: bytes, mode: int | None = None) -> None:
     make_folder(os.path.dirname(full), 0o755)
     write_file(full, data, 0o644 if mode is None else mode)
     if mode is not None:
-        with suppress(OSError):  # as on a file system without permissions
+        with suppress(OSError):  # some file systems have no permissions
             os.chmod(full, mode)
 
 
 def write_export(path: str, data: bytes, mode: int | None = None) -> None:
-    """Writes an export as `write_out` does, but in the place of no file with anything else. Raises StoreError."""
+    """Writes an export as `write_out` does, but replaces no file that is not an export. Raises StoreError."""
     if os.path.isfile(path) and os.path.getsize(path) and not is_export(path):
         raise StoreError(f"{path} is not an export and will not be overwritten", "move it away, or use another file")
     write_out(path, data, mode)
 
 
 def export_target(layout: Layout, path: str, name: str) -> str:
-    """Where a policy's `export_path` leads for an export that would be called `name`: the `.json` file that it names,
-    where `name` is one, or `name` in the folder. A path outside of the work tree is meant only where it says so itself.
+    """The file to which a policy's `export_path` leads for an export of the name `name`. A path that ends in `.json` is the
+    file itself, for exports that are such files too; any other path is the folder for the file `name`.
 
-    Raises StoreError for a place that is git's or memcli's own, and for a file that is no export.
+    Raises StoreError for a path into `.git` or the store, through a link out of the work tree, or to a file that is no export.
     """
     base = os.path.realpath(layout.work_tree)
-    if not path.isprintable() or path.endswith((".jsonl", ".md")):  # the system calls below refuse a NUL
+    if not path.isprintable() or path.endswith((".jsonl", ".md")):  # a NUL would raise ValueError below
         raise _no_export_path(path)
     plain = os.path.normpath(os.path.join(base, path))
     if path.endswith(_JSON):
@@ -71,6 +69,7 @@ def export_target(layout: Layout, path: str, name: str) -> str:
     inside = os.path.relpath(full, base).split(os.sep)
     parts = full.split(os.sep)
     own = any(one == FOLDER and then != "exports" for one, then in pairwise(parts))
+    # A path with `..` may leave the work tree, since the policy says so openly; through a link it would leave it unseen.
     escapes = inside[0] == ".." and os.path.relpath(plain, base).split(os.sep)[0] != ".."
     if escapes or ".git" in parts or own:
         raise _no_export_path(path)
@@ -87,7 +86,7 @@ def _no_export_path(path: str) -> StoreError:
 
 
 def is_export(path: str) -> bool:
-    """Whether the file at `path` is an export of memcli: of a space, of the private state or of a session."""
+    """Whether the file at `path` is an export of memcli: of spaces, of the private state or of a session."""
     try:
         data = read_regular(path, _MAX_EXPORT) or b""
     except OSError:
@@ -97,15 +96,14 @@ def is_export(path: str) -> bool:
 
 _REACH = 128
 IsOwn = Callable[[str, bytes], bool]
-"""Whether a file of this name that begins with these bytes was written by an earlier answer of the kind."""
+"""Whether the file of this name, which begins with these bytes, was written by an earlier export of the same kind."""
 
 
 def write_folder(path: str, files: Mapping[str, bytes], head: str, is_own: IsOwn) -> None:
-    """Writes `files`, whose names are relative and plain, below the folder `path`, each whole, in their order; removes what an
-    earlier answer wrote there and this one does not. A folder below that has a file `head` is left alone: it is another
-    answer.
+    """Writes `files`, by relative names, below the folder `path`, each atomically and in their order; removes files of an
+    earlier export that this one does not have. A folder below `path` with a file `head` is another export and is left alone.
 
-    Raises StoreError before anything is written if another file, or a link, is in the way.
+    Raises StoreError; before anything is written if a file that is no export, or a link, is in the way.
     """
     root = os.path.realpath(path)
     make_folder(root, 0o755)
@@ -131,8 +129,8 @@ def write_folder(path: str, files: Mapping[str, bytes], head: str, is_own: IsOwn
 
 
 def read_folder(path: str, head: str, is_own: IsOwn, limit: int) -> Iterator[tuple[str, bytes]]:
-    """The names and contents of the files that `write_folder` wrote below the folder `path`, sorted. Raises StoreError for more
-    than `limit` bytes in all."""
+    """The names and contents of the files that `write_folder` wrote below the folder `path`, sorted by name. Raises StoreError,
+    also for more than `limit` bytes in all."""
     size = 0
     for name, data in sorted(_beginnings(path, head)):
         if not is_own(name, data):
@@ -148,8 +146,8 @@ def read_folder(path: str, head: str, is_own: IsOwn, limit: int) -> Iterator[tup
 
 
 def _beginnings(root: str, head: str) -> Iterator[tuple[str, bytes]]:
-    """The regular files below the folder, by name, and how they begin; links, and folders that are hidden or
-    have a file `head`, are left out."""
+    """The regular files below the folder, each with its first 128 bytes. Links, and folders that are hidden or have a file
+    `head`, are left out."""
     for folder, names, files in os.walk(root):
         inside = [name for name in names if not os.path.lexists(os.path.join(folder, name, head))]
         names[:] = [name for name in inside if not name.startswith(".")]

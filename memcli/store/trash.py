@@ -1,4 +1,4 @@
-"""The trash: what was removed from spaces, in `trash` of the private state, one file a run, for as long as its grace lasts."""
+"""The trash: memories removed from spaces, in `trash` of the private state, one file a run, until their grace period ends."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FOLDER_MODE = 0o700
 
 
 class FileTrash:
-    """The trash of the store at `layout`. `command` is the name of the running command, `clock` returns the time."""
+    """The trash of the store at `layout`; `command` is the name of the running command."""
 
     def __init__(self, layout: Layout, clock: Clock, command: str, warn: Callable[[str], None]) -> None:
         self._layout = layout
@@ -36,10 +36,8 @@ class FileTrash:
         self._warn = warn
 
     def keep(self, removed: Space, severed: Sequence[Severed] = (), replacing: Sequence[Memory] = ()) -> str:
-        """Stores the memories of `removed`, which has the header of their space, the references to them that were cut,
-        and the digests of the memories `replacing` them. Returns the name of the run.
-
-        On return the run survives a power cut. Raises StoreError.
+        """Stores a run: the memories of `removed`, which has the header of their space, the references to them that were cut,
+        and the digests of the memories `replacing` them. Returns the name of the run, which is on disk. Raises StoreError.
         """
         replaced = {memory.id: memory_digest(memory) for memory in replacing}
         name, data = encode_run(self._clock(), self._command, removed, severed, replaced)
@@ -51,8 +49,8 @@ class FileTrash:
         return name
 
     def runs(self, skip: Callable[[str], None] | None = None) -> list[Run]:
-        """Every run, newest first. One that is damaged or cannot be read is left out, and `skip` hears why; without it,
-        the user does. Raises StoreError."""
+        """Every run, newest first. A run that is damaged or cannot be read is left out and reported to `skip`, by default to
+        `warn`. Raises StoreError."""
         found: list[Run] = []
         for name in self._names():
             try:
@@ -67,8 +65,8 @@ class FileTrash:
         return sorted(filter(is_run_name, found), key=self._age, reverse=True)
 
     def holds(self, space: str, name: str) -> bool:
-        """Whether a run of the space holds the memory of this id; cheap. What cannot be read holds nothing."""
-        wanted = b'"id": ' + encode(name)
+        """Whether a run of the space contains the memory of this id. Runs that cannot be read are ignored."""
+        wanted = b'"id": ' + encode(name)  # searched first, since to decode every run takes long
         try:
             names = [entry for entry in os.listdir(self._folder) if entry.endswith(".json")]
         except OSError:
@@ -80,13 +78,13 @@ class FileTrash:
         return False
 
     def put(self, run: Run) -> None:
-        """Keeps a run of another store, or another state of one in its place. Raises StoreError."""
+        """Stores a run of another store, or replaces the run of its name. Raises StoreError."""
         check_no_link(self._folder)
         make_folder(self._folder, _FOLDER_MODE)
         write_file(self._path(run.name), run_bytes(run), _MODE)
 
     def drop(self, run: Run, ids: Collection[str], *, erase: bool = False) -> None:  # noqa: ARG002 - a file has no other bytes
-        """Removes the memories of these ids from a run, and the run itself once it is empty: for good."""
+        """Removes the memories of these ids from a run for good, and the run itself once it is empty. Raises StoreError."""
         left = tuple(memory for memory in run.space.objects if memory.id not in ids)
         if left:
             write_file(self._path(run.name), run_bytes(replace(run, space=replace(run.space, objects=left))), _MODE)
@@ -94,25 +92,25 @@ class FileTrash:
             remove_file(self._path(run.name))
 
     def collected(self, space: str) -> str:
-        """When `gc` last did its work in the space; "" when it is not known to have."""
+        """When `gc` last ran in the space; "" if that is unknown."""
         found = self._state.rows("SELECT at FROM collection WHERE space = ?", space)
         return found[0][0] if found else ""
 
     def note_collection(self, space: str, at: str) -> None:
-        """Notes that `gc` has done its work in the space. Raises StoreError, LockedError."""
+        """Records that `gc` ran in the space at this time. Raises StoreError, LockedError."""
         with self._state.change() as connection:
             connection.execute("INSERT OR REPLACE INTO collection VALUES (?, ?)", (space, at))
 
     def erase(self, space: str, hashes: Mapping[str, str]) -> list[Memory]:
-        """Removes for good from every run of the space what `find` returns, and returns it. Raises StoreError."""
+        """Removes the memories that `find` returns from every run of the space for good, and returns them. Raises StoreError."""
         found = self._find(space, hashes)
         for run, memories in found:
             self.drop(run, {memory.id for memory in memories})
         return [memory for _, memories in found for memory in memories]
 
     def find(self, space: str, hashes: Mapping[str, str]) -> list[Memory]:
-        """The memories in runs of the space that have one of these ids, or a text with one of these hashes. Raises
-        StoreError."""
+        """The memories in runs of the space that have one of these ids, or a text with one of these hashes; damaged runs are
+        skipped. Raises StoreError for a run that cannot be read."""
         return [memory for _, memories in self._find(space, hashes) for memory in memories]
 
     def _find(self, space: str, hashes: Mapping[str, str]) -> list[tuple[Run, list[Memory]]]:
@@ -121,7 +119,7 @@ class FileTrash:
             try:
                 runs = self._load(
                     name
-                )  # one that cannot be read, and is not damaged, may hold what is to go: that is raised
+                )  # a StoreError is raised: a run that cannot be read may contain what is to be erased
             except CorruptError as error:
                 self._warn(f"{error.message} (skipped)")
                 continue
@@ -132,7 +130,7 @@ class FileTrash:
         return found
 
     def _load(self, name: str) -> list[Run]:
-        """The run of this name; none when it has gone. Raises CorruptError, StoreError."""
+        """The run of this name in a list, which is empty if the run is gone. Raises CorruptError, StoreError."""
         where = os.path.join("local", "trash", f"{name}.json")
         try:
             data = read_regular(self._path(name), -1)
@@ -142,7 +140,7 @@ class FileTrash:
         return [] if data is None else [decode_run(name, data, where)]
 
     def _age(self, name: str) -> tuple[str, int, str]:
-        """The key that runs come in order of: their second, and within it when they were written."""
+        """The key by which runs are sorted: their second, then when their file was written."""
         moment = name.partition("-")[0]
         try:
             return moment, os.stat(self._path(name)).st_mtime_ns, name

@@ -1,14 +1,13 @@
-"""What is this user's and what this user decided: keys and seals, trust in a store, and the switch of memory.
+"""The decisions of this user about a store: keys and seals, trust, and whether memory is off.
 
-A file is sealed that must have been written here, by this user: git can track what it ignores, and an archive can hold
-anything. A sealed file names the inode of its folder, has a time of change that is an even second to the nanosecond, which
-a checkout practically never leaves, and bears a digest by the key of the user. Where only the digest is right, the file was
-moved or copied by the same user. The key of a store makes digests of words.
+A seal proves that a file was written here, by this user; git can track an ignored file, and an archive can contain anything.
+A sealed file has the inode of its folder, a modification time that is an even second to the nanosecond, which a checkout
+practically never produces, and a digest by the key of the user. If only the digest is right, the same user moved or copied
+the file. The key of a store, a different one, is for digests of texts.
 
-`trust.json` of the private state, which is sealed, says for all work trees of the repository whether somebody here has accepted
-the store, and which memories came from elsewhere and were not accepted yet. A store that was moved stays trusted, and so does a
-copy by the same user. What cannot be distinguished: an archive that holds the user's own private state, changed by somebody
-else and unpacked again.
+`trust.json` of the private state, a sealed file, records for all work trees of a repository that the store was accepted here,
+and the spaces with imported memories that were not accepted yet. A store that the same user moved or copied stays trusted.
+One case cannot be detected: an archive of the user's own private state that somebody else changed and the user unpacks.
 
 While memory is off, hooks, watches and agents record and inject nothing."""
 
@@ -39,11 +38,11 @@ from memcli.store.lock import locked
 
 _FORMAT, _FACT = "memcli/trust", "unreviewed"
 _MAX_UNREVIEWED = 64 << 20
-_UNREAD: list[str] = []
+_UNREAD: list[str] = []  # recognized by identity, since None means that the store was not accepted
 
 
 class FileTrust:
-    """What the private state knows of trust. Read once for each command; one file when nothing waits to be reviewed."""
+    """The trust in the store at `layout` and its memories. Each file is read once."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -53,15 +52,15 @@ class FileTrust:
 
     @property
     def is_accepted(self) -> bool:
-        """Whether the store was made here, or came with a clone that was accepted here."""
+        """Whether the store was created here, or was cloned and accepted here."""
         return self._unreviewed is not None
 
     def is_reviewed(self, space: str, name: str) -> bool:
-        """Whether the memory of this id is neither of a store nor of an import that waits to be accepted."""
+        """Whether the store is accepted and the memory of this id does not wait for review."""
         return self.is_accepted and name not in self.waiting(space)
 
     def waiting(self, space: str) -> frozenset[str]:
-        """The ids that were imported and not accepted."""
+        """The ids of the memories of a space that were imported and not accepted yet."""
         if space not in self._ids:
             ids: list[object] = []
             if space in (self._unreviewed or ()):
@@ -80,16 +79,16 @@ class FileTrust:
             self._write(self._unreviewed or ())
 
     def revoke(self) -> None:
-        """Takes it back."""
+        """Revokes the acceptance of the store."""
         remove_quietly(self._path)
         self._forget()
 
     def bring(self, space: str, ids: Iterable[str]) -> None:
-        """Memories of these ids came from elsewhere. Raises StoreError, LockedError."""
+        """Records that memories of these ids were imported and wait for review. Raises StoreError, LockedError."""
         self._change(space, lambda known: known | frozenset(ids))
 
     def accept_memories(self, space: str, ids: Iterable[str] | None = None) -> int:
-        """Accepts what was imported, or of it these ids; returns how many. Raises StoreError, LockedError."""
+        """Accepts all imported memories of a space, or those of these ids; returns how many. Raises StoreError, LockedError."""
         before = self.waiting(space)
         if before:
             gone = before if ids is None else frozenset(ids)
@@ -98,12 +97,12 @@ class FileTrust:
 
     def _change(self, space: str, change: Callable[[frozenset[str]], frozenset[str]]) -> None:
         if not self.is_accepted:
-            return  # all of it is unreviewed anyway, and accepting the store means to accept all of it
+            return  # no memory of the store is trusted, and accepting the store accepts all of them
         with self._locked():
             self._forget()
             ids = change(self.waiting(space))
             path = self._layout.private(os.path.join("unreviewed", f"{space}.json"))
-            if ids:  # before the seal names the space: a list that is missing passes for an empty one
+            if ids:  # before the sealed file names the space, since a missing list counts as empty
                 make_folder(os.path.dirname(path))
                 write_file(path, encode({"ids": sorted(ids)}) + b"\n", 0o600, alone=True)
             others = {*(self._unreviewed or ())} - {space}
@@ -117,7 +116,7 @@ class FileTrust:
 
     @property
     def _unreviewed(self) -> list[str] | None:
-        """The spaces that have unreviewed memories; None where nobody has accepted the store."""
+        """The spaces with memories that wait for review; None if the store was not accepted."""
         if self._spaces is _UNREAD:
             found, is_here = read_sealed(self._path, _FORMAT, _FACT)
             names = [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
@@ -143,14 +142,15 @@ _DIGEST_BYTES = 8
 _USER_FILE = "machine.key"
 _PERSON = b"memcli/seal/1"
 _EVEN = 2_000_000_000
-"""The time of change of a sealed file is a multiple of this, in nanoseconds."""
+"""The modification time of a sealed file is a multiple of this, in nanoseconds."""
 _MAX_SEALED = 64 << 20
 
 
 def signer(layout: Layout, environ: Mapping[str, str]) -> Callable[[bytes], str]:
-    """A function from a secret to its mark: 8 hex digits of HMAC-SHA256. The key is read, or made, when it is first used.
+    """A function from a secret to the mark that replaces it: 8 hex digits of HMAC-SHA256 by MEMCLI_REDACTION_KEY or the key of
+    the store. The key is read, or created, at the first call.
 
-    The function raises UsageError for a key in the environment that is too short, StoreError.
+    The function raises UsageError for a key in the environment that is too short, StoreError, LockedError.
     """
     keys: list[bytes] = []
 
@@ -172,8 +172,8 @@ def signer(layout: Layout, environ: Mapping[str, str]) -> Callable[[bytes], str]
 
 
 def digester(layout: Layout, person: bytes) -> Callable[[str], str]:
-    """A function from a text to its digest by the key of the store, in 16 hex digits: equal for equal texts, and nobody
-    without the key can guess the text. `person` keeps digests for one use apart from those for others.
+    """A function from a text to its digest by the key of the store, 16 hex digits: equal for equal texts, and of no use for
+    guessing the text without the key. Digests with different `person` cannot be compared.
 
     The function raises StoreError, LockedError.
     """
@@ -189,7 +189,7 @@ def digester(layout: Layout, person: bytes) -> Callable[[str], str]:
 
 
 def own_key(layout: Layout) -> bytes:
-    """The key of this store, which is made if there is none. Raises StoreError, LockedError."""
+    """The key of this store, which is created if there is none. Raises StoreError, LockedError."""
     path = layout.private(_FILE)
     key = _read_key(path)
     if key is not None:
@@ -213,8 +213,8 @@ def _read_key(path: str) -> bytes | None:
 
 
 def read_sealed(path: str, form: str, fact: str) -> tuple[Json, bool]:
-    """The value of `fact` in the sealed file at `path`, whose format is `form`, and whether it was sealed in this very
-    folder. None where there is no such file, or this user did not seal it.
+    """The value of `fact` in the sealed file at `path` of the format `form`, and whether it was sealed in this very folder.
+    None if there is no such file, or this user did not seal it.
     """
     try:
         folder = os.stat(os.path.dirname(path)).st_ino
@@ -233,8 +233,8 @@ def read_sealed(path: str, form: str, fact: str) -> tuple[Json, bool]:
 
 
 def write_sealed(path: str, form: str, fact: str, value: Json) -> None:
-    """Writes the value of `fact` to a sealed file. Without a place for the key of the user, only this folder vouches for it.
-    Raises StoreError.
+    """Writes the value of `fact` to a sealed file of the format `form`. If the key of the user cannot be stored, the file has
+    no digest and is valid only in this folder. Raises StoreError.
     """
     folder = os.stat(os.path.dirname(path))
     facts: dict[str, Json] = {"format": form, "version": 1, fact: value}
@@ -243,7 +243,7 @@ def write_sealed(path: str, form: str, fact: str, value: Json) -> None:
         with suppress(OSError, StoreError):
             make_folder(os.path.dirname(_user_key_path()))
             create_file(_user_key_path(), os.urandom(_KEY_BYTES))
-        key = _read_user_key()  # that of another process, where one made it meanwhile
+        key = _read_user_key()  # another process may have created the file first
     data = {**facts, "folder": folder.st_ino, "seal": _seal(key, facts) if key else ""}
     even = folder.st_mtime_ns // _EVEN * _EVEN
     write_file(path, encode(data) + b"\n", 0o600, alone=True, changed_ns=even)
@@ -255,7 +255,7 @@ def _seal(key: bytes, facts: Mapping[str, Json]) -> str:
 
 def _user_key_path() -> str:
     system = sys.platform
-    if system == "linux":  # as `wiring/roots.py` finds the user-wide store; platformdirs takes longer to import
+    if system == "linux":  # the same folder as `wiring/roots.py`; platformdirs takes long to import
         home = os.environ.get("XDG_DATA_HOME", "").strip() or os.path.expanduser("~/.local/share")
         return os.path.join(home, "memcli", _USER_FILE)
     import platformdirs
@@ -275,12 +275,12 @@ _OFF = "off"
 
 
 def is_off(root: str, environ: Mapping[str, str]) -> bool:
-    """Whether memory is off for the store at `root`: switched off in this clone, or by MEMCLI_OFF."""
+    """Whether memory is off for the store at `root`: by `memcli off` in this clone, or by MEMCLI_OFF."""
     return is_on(environ, "MEMCLI_OFF") or os.path.lexists(Layout(root).private(_OFF))
 
 
 def switch(root: str, *, on: bool) -> bool:
-    """Switches memory on or off in this clone. Returns whether that changes anything. Raises StoreError."""
+    """Switches memory on or off in this clone; returns whether it was the other way. Raises StoreError."""
     path = Layout(root).private(_OFF)
     if os.path.lexists(path) != on:
         return False

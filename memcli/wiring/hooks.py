@@ -36,11 +36,11 @@ def follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[st
     build = begin(workspace, head)
     built = Ingested()
     if build is not None:
-        log.see(git_dir, build)
+        log.set_head(git_dir, build)
         built.merge(build_commits(workspace, repository, build))
         built.merge(build_files(workspace, repository.root))
         head = repository.head()
-    seen = log.seen(git_dir)
+    seen = log.head(git_dir)
     start = seen if seen and repository.has_commit(seen) else _start(repository, hook, arguments)
     told = _ingest(workspace, repository, log, hook, start, head)
     try:
@@ -54,7 +54,7 @@ def follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[st
         raise
     except Exception as error:  # noqa: BLE001 - commits that are to come must not wait for it
         told["error"] = f"replaced commits were not deactivated: {reason_of(error)}"
-    log.see(git_dir, head)
+    log.set_head(git_dir, head)
     if build is not None:
         told = {"built": built.created, **told}
     if built.created or told.get("created") or told.get("updated") or told.get("retired"):

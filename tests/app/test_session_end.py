@@ -124,7 +124,7 @@ def test_what_another_process_is_ending_or_is_damaged_is_left_alone(project: Pro
     files = project.over().sessions
     for name in names:
         files.mark("main", "ending", name)
-        files.note_kept("main", name, {})
+        files.set_results("main", name, {})
     without_journal(project)
     with files.finishing("main"):
         finish_all(project.over())

@@ -141,7 +141,7 @@ def _export_sessions(workspace: Workspace, *, redact: bool) -> Iterator[tuple[st
             if not sessions.is_shared(space, name):
                 lines = export_lines(over, sessions.open(space, name), redact=redact)
                 yield f"sessions/{space}/{name}", b"".join(lines).decode()
-            if kept := sessions.kept(space, name):
+            if kept := sessions.results(space, name):
                 yield f"kept/{space}/{name}", encode(dict(kept)).decode()
         yield from ((f"ending/{space}/{name}", "") for name in sessions.marked(space, "ending"))
         yield from ((f"deleted/{space}/{name}", "") for name in sessions.marked(space, "deleted"))
@@ -291,10 +291,10 @@ def _take_sessions(workspace: Workspace, content: _Content, where: str, told: Ta
     if told.dry_run:
         return
     for space, name, text in content.of("kept"):
-        ours = sessions.kept(space, name)
+        ours = sessions.results(space, name)
         both = {**decode(text.encode(), where), **ours}
         if both != ours and name in sessions.ids(space):
-            sessions.note_kept(space, name, both)
+            sessions.set_results(space, name, both)
     for space, name, _ in content.of("ending"):
         if (space, name) in new:
             sessions.mark(space, "ending", name)
