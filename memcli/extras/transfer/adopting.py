@@ -1,4 +1,4 @@
-"""Adopt: take in what another tool remembers, and which of its decisions supersede others."""
+"""Adopt: import the memories of another tool, and which of its decisions supersede others."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ from memcli.store.layout import find_work_tree
 
 
 def foreign_source(workspace: Workspace, path: str, data: bytes | None, form: str) -> ForeignSource:
-    """The files of another tool: a folder, or one file (of the name `path`) whose content is `data`.
+    """The files of another tool: those in the folder `path`, or, with `data`, one file named `path` with that content.
 
-    Their names are told from the work tree.
+    Names of files are relative to the work tree.
     """
+    # Without a work tree, names begin at the store's folder, so that they do not depend on where the user stands.
     base = find_work_tree(os.getcwd(), os.path.expanduser("~")) or os.path.dirname(workspace.root)
     skipped: Counter[str] = Counter()
     if data is None:
@@ -37,7 +38,7 @@ def foreign_source(workspace: Workspace, path: str, data: bytes | None, form: st
 
 
 class Adopted(WriteCounts, frozen=False):
-    """What was, or with `dry_run` would be, done. `found` counts the files by what they were read as."""
+    """What an import did, or with `dry_run` would do. `found` counts the files by the format they were read as."""
 
     space: str = ""
     found: Counter[str] = field(default_factory=Counter)
@@ -49,10 +50,10 @@ class Adopted(WriteCounts, frozen=False):
 
 
 def adopt(workspace: Workspace, source: ForeignSource, dry_run: bool = False) -> Adopted:
-    """Stores what `source` yields, all of it in one write; importing the same again changes nothing. With `dry_run`, nothing
-    is stored.
+    """Stores the memories that `source` yields in one write; importing the same again changes nothing. With `dry_run`,
+    nothing is stored.
 
-    Raises what the source raises, UsageError for more than fits, LockedError, CorruptError, StoreError.
+    Raises what the source raises, UsageError for more than MAX_OBJECTS memories, LockedError, CorruptError, StoreError.
     """
     done = Adopted(space=workspace.space, dry_run=dry_run)
     shelf = SpliceShelf(encode_space(load_space(workspace.store, workspace.space)), workspace.space)
@@ -60,7 +61,8 @@ def adopt(workspace: Workspace, source: ForeignSource, dry_run: bool = False) ->
     _, outcomes = fold(shelf, request_of(workspace, candidates))
     statuses = [outcome["status"] for outcome in outcomes]
     if not dry_run:
-        if not shelf.header.policy.review:  # before they come: a crash must leave nothing that looks reviewed
+        if not shelf.header.policy.review:
+            # Before the write: after a crash between the two, no imported memory may look reviewed.
             workspace.trust.bring(workspace.space, [o["id"] for o in outcomes if o["status"] in ("created", "updated")])
         statuses = [outcome.status for outcome in offer(workspace, candidates).outcomes]
     for status in statuses:
@@ -75,8 +77,8 @@ def adopt(workspace: Workspace, source: ForeignSource, dry_run: bool = False) ->
 def _prepared(
     workspace: Workspace, source: ForeignSource, shelf: SpliceShelf, skipped: Counter[str]
 ) -> Iterator[Candidate]:
-    """What the source yields, each at a path that is free or has what came from the same file: a memory that came from
-    elsewhere is not touched. Links lead to where their memories go; those to what was not fit are left out."""
+    """The candidates of the source, each at a path that is free or holds a memory of the same file. Links are rewritten to
+    those paths; links to candidates that were skipped are left out. Raises UsageError for more than MAX_OBJECTS."""
     candidates: list[Mapping[str, Any]] = list(source.candidates())
     if len(candidates) > MAX_OBJECTS:
         raise UsageError(f"{len(candidates)} memories; one import takes at most {MAX_OBJECTS}", "import it in parts")
@@ -84,30 +86,34 @@ def _prepared(
     for fields in candidates:
         plain = {name: value for name, value in fields.items() if name not in ("links", "superseded_by")}
         path, file = fields["path"], fields["metadata"]["source"]
-        there = shelf.at(path)
-        if there is not None and there.metadata.get("source") != file:
+        stored = shelf.at(path)
+        # A memory that the user wrote, or that came from another file, is never overwritten by an import.
+        if stored is not None and stored.metadata.get("source") != file:
             plain["path"] = marked(path, short_digest(file, 8), "~")
         try:
             fit[path] = prepare(workspace, plain)
         except UsageError:
-            skipped["unfit"] += 1  # too long, say: the rest is worth having
-    places = {path: candidate.given["path"] for path, candidate in fit.items()}
+            skipped["unfit"] += 1  # one file that is too long must not prevent the import of the others
+    targets = {path: candidate.given["path"] for path, candidate in fit.items()}
     for fields in candidates:
         if candidate := fit.get(fields["path"]):
             linked: dict[str, Json] = {}
             links = tuple(
-                {**link, "to": places[link["to"]]} for link in fields.get("links", ()) if link["to"] in places
+                {**link, "to": targets[link["to"]]} for link in fields.get("links", ()) if link["to"] in targets
             )
             if links:
                 linked["links"] = links
-            if fields.get("superseded_by") in places:
-                linked["superseded_by"] = places[fields["superseded_by"]]
+            if fields.get("superseded_by") in targets:
+                linked["superseded_by"] = targets[fields["superseded_by"]]
             yield replace(candidate, given={**candidate.given, **linked})
 
 
 def with_stored(shelf: Shelf, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates, each at a path, tied to the decisions that are stored; and, unless the space wants a review, one for
-    each stored decision that one of them supersedes or is superseded by."""
+    """The candidates with links to the stored decisions that they supersede or that supersede them; and, unless the space
+    requires a review, one more candidate for each stored decision whose links change.
+
+    Each candidate must have a path.
+    """
     if not any(_is_decision(candidate.given["metadata"]) for candidate in candidates):
         return list(candidates)
     refs = [candidate.given["path"] for candidate in candidates]
@@ -119,8 +125,8 @@ def with_stored(shelf: Shelf, candidates: Sequence[Candidate]) -> list[Candidate
     changes: dict[str, dict[str, Any]] = {}
 
     def tie(newer: str, older: str) -> None:
-        if successor(newer) == older:  # each says that it replaces the other: the first one stays in force
-            return
+        if successor(newer) == older:
+            return  # both claim to replace the other: were both superseded, no decision would be in force
         link = {"to": older, "relation": "supersedes"}
         for name, change in ((older, {"superseded_by": newer}), (newer, {"links": [link]})):
             if name in given:
@@ -149,7 +155,7 @@ def with_stored(shelf: Shelf, candidates: Sequence[Candidate]) -> list[Candidate
         return tied
     for memory in stored:
         if memory.id in changes:
-            # A reader is led to what holds now, as with any other that was superseded: it is active.
+            # A superseded memory stays active, so that a reader is led to its successor.
             is_active = memory.active or bool(changes[memory.id].get("superseded_by"))
             fields = {**changes[memory.id], "id": memory.id, "metadata": {}, "active": is_active}
             tied.append(Candidate(fields, {}, memory.hash))
@@ -157,6 +163,7 @@ def with_stored(shelf: Shelf, candidates: Sequence[Candidate]) -> list[Candidate
 
 
 def _with(fields: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields with the successor in `more`, or with its one link added unless it exists."""
     if "links" not in more:
         return {**fields, **more, "active": True}
     (link,) = more["links"]
@@ -167,11 +174,12 @@ def _with(fields: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_decision(metadata: Mapping[str, Any]) -> bool:
+    """Whether a memory was imported from a decision record, by the metadata that `read_decision` gives it."""
     return bool(_names(metadata)) and any(name in metadata for name in ("number", "supersedes", "superseded_by"))
 
 
 def _names(metadata: Mapping[str, Any]) -> list[str]:
-    """What other records may call this one, as `extras/transfer/decisions.py` names them."""
+    """The names by which other records refer to this one, in the form of `extras/transfer/decisions.py`."""
     source, number = metadata.get("source"), metadata.get("number")
     if not isinstance(source, str):
         return []
@@ -179,6 +187,7 @@ def _names(metadata: Mapping[str, Any]) -> list[str]:
 
 
 def _list(metadata: Mapping[str, Any], name: str) -> list[str]:
+    """The strings in a field of metadata that is a string or a list; users may edit metadata to anything."""
     value = metadata.get(name, ())
-    found = [value] if isinstance(value, str) else value
-    return [one for one in found if isinstance(one, str)] if isinstance(found, list | tuple) else []
+    values = [value] if isinstance(value, str) else value
+    return [one for one in values if isinstance(one, str)] if isinstance(values, list | tuple) else []

@@ -1,4 +1,4 @@
-"""Bundles: import an export of memcli, all of it or nothing."""
+"""Bundles: import an export of memcli, completely or not at all."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _COUNTS = ("created", "updated", "unchanged", "kept", "removed")
 
 
 class BundleImport(Record):
-    """What an import did, or with `dry_run` would do. `signed_by` is a fingerprint; empty when there is none."""
+    """What an import did, or with `dry_run` would do. `signed_by` is the fingerprint of the key; empty if the export is
+    unsigned or its signature could not be checked. `redactions` counts redacted secrets by kind."""
 
     space: str
     plan: IntakePlan
@@ -57,14 +58,14 @@ def import_bundle(
     trusted: frozenset[str] | None = None,
     dry_run: bool = False,
 ) -> BundleImport:
-    """Imports an export into the space `into` (by default the one it names): all of it, or nothing.
+    """Imports an export into the space `into` (by default the one that it names), completely or not at all.
 
-    See `plan_intake` for `mode`. With `trusted`, fingerprints of keys, one of them must have signed it. With `dry_run`,
-    nothing is stored. If the policy of the space wants a review, the memories go into the inbox. What was purged here for
-    good, and not made anew since, is left out with a warning, whatever the mode.
+    See `plan_intake` for `mode`. With `trusted`, fingerprints of keys, one of these keys must have signed the export. With
+    `dry_run`, nothing is stored. If the policy of the space requires a review, the memories go into the inbox. Memories that
+    were purged in this store, and not created anew since, are skipped with a warning in either mode.
 
-    Raises CorruptError if it has a wrong signature or is invalid, UsageError for a part that is to
-    replace a space, RefusedError, LockedError, StoreError.
+    Raises CorruptError for a wrong signature or an invalid export, UsageError for an export of a part of a space that
+    is to replace a whole space, RefusedError, LockedError, StoreError.
     """
     signed_by = check_signature(export.hash, export.signature, where, trusted)
     if export.part and mode == "replace":
@@ -81,24 +82,27 @@ def import_bundle(
 
 
 def _without_purged(workspace: Workspace, target: str, incoming: Space) -> Space:
-    """The space without what was purged for good from it here, or from the space that it goes into."""
-    gone: dict[str, str] = {}
+    """The incoming space without the memories that the audit log of its space, or of `target`, records as purged."""
+    erased: dict[str, str] = {}
     for space in {incoming.name, target}:
-        gone |= purged(workspace.audit.read(space))
-    there = {memory.id for memory in load_space(workspace.store, target).objects} if gone else set()
-    left = [m for m in incoming.objects if m.id in gone and m.created_at <= gone[m.id] and m.id not in there]
-    if not left:
+        erased |= purged(workspace.audit.read(space))
+    stored = {memory.id for memory in load_space(workspace.store, target).objects} if erased else set()
+    # A memory that was created after the purge only has the id of the purged one, so it is imported.
+    skipped = [m for m in incoming.objects if m.id in erased and m.created_at <= erased[m.id] and m.id not in stored]
+    if not skipped:
         return incoming
-    paths = ", ".join(show(memory.path) for memory in left[:5])
-    what = f"{len(left)} memories that were" if len(left) > 1 else "1 memory that was"
+    paths = ", ".join(show(memory.path) for memory in skipped[:5])
+    what = f"{len(skipped)} memories that were" if len(skipped) > 1 else "1 memory that was"
     workspace.warn(f"{what} purged here left out: {paths} (to have one again, store it with `memcli remember`)")
-    return replace(incoming, objects=tuple(memory for memory in incoming.objects if memory not in left))
+    return replace(incoming, objects=tuple(memory for memory in incoming.objects if memory not in skipped))
 
 
 def take_in(workspace: Workspace, target: str, incoming: Space, mode: str, *, dry_run: bool) -> tuple[IntakePlan, int]:
-    """Takes `incoming`, which was redacted, into the space `target`, or with `dry_run` stores nothing; the plan, and how many
-    memories go into the inbox instead, since the policy wants a review. Raises RefusedError when the policy lets nothing go
-    and there is no room."""
+    """Stores the redacted space `incoming` in the space `target`, unless `dry_run`. Returns the plan, and the number of
+    memories that go into the inbox instead because the policy requires a review.
+
+    Raises RefusedError when there is no room and the policy allows no eviction, LockedError, StoreError.
+    """
     plan: IntakePlan | None = None
 
     def apply(shelf: Shelf) -> Change:
@@ -126,15 +130,16 @@ def take_in(workspace: Workspace, target: str, incoming: Space, mode: str, *, dr
     if dry_run:
         apply(SpliceShelf(encode_space(known), target))
     else:
-        if not known.policy.review:  # before it comes: a crash between the two leaves nothing that looks reviewed
-            there = {memory.id: memory for memory in known.objects}
-            workspace.trust.bring(target, [m.id for m in incoming.objects if there.get(m.id) != m])
+        if not known.policy.review:
+            # Before the write: after a crash between the two, no imported memory may look reviewed.
+            stored = {memory.id: memory for memory in known.objects}
+            workspace.trust.bring(target, [m.id for m in incoming.objects if stored.get(m.id) != m])
         workspace.store.update(target, apply)
     return (plan, 0) if plan is not None else _proposed(workspace, target, incoming, dry_run)
 
 
 def _proposed(workspace: Workspace, target: str, incoming: Space, dry_run: bool) -> tuple[IntakePlan, int]:
-    """Puts the memories of the bundle into the inbox; returns the plan and how many were proposed."""
+    """Puts the memories of `incoming` into the inbox, unless `dry_run`; returns the plan and how many were proposed."""
     if dry_run:
         return IntakePlan(incoming), len(incoming.objects)
     candidates = [
@@ -147,9 +152,10 @@ def _proposed(workspace: Workspace, target: str, incoming: Space, dry_run: bool)
 
 
 def check_signature(digest: str, signature: str, where: str, trusted: frozenset[str] | None) -> str:
-    """The fingerprint of the key that signed a digest; empty for none, or when it cannot be checked here and need not be.
+    """The fingerprint of the key that signed a digest. Empty without a signature, and, unless `trusted` is given, when the
+    library that checks signatures is not installed.
 
-    Raises CorruptError for a wrong signature, and with `trusted` unless it is by one of these keys.
+    Raises CorruptError for a wrong signature, and with `trusted` unless one of these keys made it; MissingExtraError.
     """
     if not signature:
         if trusted is not None:

@@ -16,12 +16,12 @@ from memcli.model.names import counted
 if TYPE_CHECKING:
     from memcli.codec.bundle import Export
 
-_MAX_KEYS = 1 << 20
+_MAX_KEYS = 1 << 20  # bytes
 _FORMS = ("auto", "memcli", "adr", "agents", "markdown", "mcp", "mem0")
 
 
 class ImportOptions(Options):
-    """What `memcli import` takes."""
+    """The options of `memcli import`."""
 
     file: str = argument(
         "FILE",
@@ -67,6 +67,7 @@ def command(session: CommandContext, options: ImportOptions) -> None:
 
     data = None if os.path.isdir(options.file) else read_stdin() if options.file == "-" else read_file(options.file)
     is_export = options.from_ == "memcli"
+    # A file that no reader recognizes is read as an export, whose errors name what is wrong with it.
     if options.from_ == "auto" and data is not None:
         is_export = is_private_state(data) or not detect(os.path.basename(options.file), data)
     if is_export:
@@ -86,7 +87,7 @@ def command(session: CommandContext, options: ImportOptions) -> None:
 
 
 def _read_folder(path: str) -> Export | None:
-    """The export that was written to a folder; None if there is none. Raises CorruptError, StoreError."""
+    """The export in a folder; None if `path` is no folder with one. Raises CorruptError, StoreError."""
     from memcli.codec.bundle import HEAD
 
     file = os.path.join(path, HEAD)
@@ -159,11 +160,11 @@ def _adopt(session: CommandContext, data: bytes | None, file: str, form: str, dr
     done = adopt(workspace, source, dry_run)
     report = done.to_json()
     files = ", ".join(f"{counted(n, 'file')} as {name}" for name, n in sorted(done.found.items())) or "nothing"
-    left = ", ".join(f"{n} {reason}" for reason, n in sorted(done.skipped.items()) if n)
+    skipped = ", ".join(f"{n} {reason}" for reason, n in sorted(done.skipped.items()) if n)
     counts = _counted(report, ("created", "updated", "unchanged", "proposed"))
     session.output.confirm(
         report,
-        f"{_done(dry_run)} into space {done.space}: {counts} (read {files}{f'; skipped {left}' if left else ''})"
+        f"{_done(dry_run)} into space {done.space}: {counts} (read {files}{f'; skipped {skipped}' if skipped else ''})"
         f"{redacted_told(done.redactions)}",
     )
 

@@ -1,8 +1,8 @@
-"""Decisions: architecture decision records as Nygard and MADR write them; one memory each.
+"""Readers of Markdown files by other tools, as `extras/transfer/foreign.py` defines a reader.
 
-Instructions: what agents are told in CLAUDE.md, AGENTS.md and their like; one memory for each bullet and section.
-
-Notes: Markdown files with front matter, as Obsidian, basic-memory and their like keep them; one memory each.
+Decisions: architecture decision records in the forms of Nygard and MADR; one memory for each file.
+Instructions: CLAUDE.md, AGENTS.md and similar files for coding agents; one memory for each bullet and section.
+Notes: files with front matter, as Obsidian and basic-memory write them; one memory for each file.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _MAX_SEGMENTS = 8
 
 
 def read_note(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
-    """The memory in the file `where`. Raises UnfitError.
+    """The memory in the note `where`. Raises UnfitError for an empty note or one that is no text.
 
-    `names` are what links of other notes may call it; `links` lead to such names.
+    `names` are those by which links in other notes refer to it; `links` lead to such names.
     """
     text = to_text(data)
     front, body = split_front_matter(text)
@@ -43,7 +43,7 @@ def read_note(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
         raise UnfitError("empty")
     stem = _SUFFIX.sub("", where)
     metadata: dict[str, object] = {"source": where}
-    if front is None:
+    if front is None:  # more than scalars and lists: it stays in the body as text, since guesses could be wrong
         metadata["front_matter"] = "not understood"
     elif front:
         metadata["front_matter"] = front
@@ -70,12 +70,12 @@ def read_note(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
 
 
 def created_at(front: Mapping[str, object]) -> str | None:
-    """The time in front matter at which something was created, normalized; None where there is none."""
+    """The time of creation in front matter, normalized; None if there is none."""
     return next(filter(None, (time_or_none(front.get(name)) for name in _CREATED)), None)
 
 
 def file_target(link: str, where: str) -> str:
-    """The file that a relative link in the file `where` leads to; empty when it leads out of what is imported."""
+    """The file that a relative link in the file `where` leads to; empty if it leads out of the imported folder."""
     if _SCHEME.match(link) or link.startswith("/"):
         return ""
     target = posixpath.normpath(posixpath.join(posixpath.dirname(where), link.replace("%20", " ")))
@@ -83,7 +83,8 @@ def file_target(link: str, where: str) -> str:
 
 
 def _names(stem: str, title: str, front: Mapping[str, object]) -> list[str]:
-    """What `[[...]]` may call the note: as much of its path as is needed, its title, its aliases."""
+    """The names by which `[[...]]` may refer to the note: each end of its path, its title, its aliases."""
+    # Obsidian links by the shortest end of the path that is unique, so that any of them may be used.
     segments = stem.split("/")
     ends = ["/".join(segments[-n:]) for n in range(1, min(len(segments), _MAX_SEGMENTS) + 1)]
     aliases = front.get("aliases")
@@ -92,6 +93,7 @@ def _names(stem: str, title: str, front: Mapping[str, object]) -> list[str]:
 
 
 def _text(front: Mapping[str, object] | None, name: str) -> str:
+    """A string of the front matter, on one line; empty if it is missing or no string."""
     value = (front or {}).get(name)
     return " ".join(value.split()) if isinstance(value, str) else ""
 
@@ -110,7 +112,7 @@ _INDEX = frozenset(["readme.md", "index.md", "template.md", "adr-template.md"])
 
 
 def is_decision(data: bytes, where: str) -> bool:
-    """Whether the file has a record's sections and is not the index or the template of a folder of them."""
+    """Whether the file has the sections of a decision record, and is not the index or the template of a folder of records."""
     if posixpath.basename(where).lower() in _INDEX or not where.lower().endswith((".md", ".markdown")):
         return False
     text = with_newlines(data.decode("utf-8-sig", errors="replace"))
@@ -119,9 +121,9 @@ def is_decision(data: bytes, where: str) -> bool:
 
 
 def read_decision(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
-    """The memory in the file `where`. Raises UnfitError.
+    """The memory in the decision record `where`. Raises UnfitError for an empty file or one that is no text.
 
-    One that was rejected or is deprecated is inactive; one that was superseded leads to its successor by name.
+    A rejected or deprecated decision is inactive; a superseded one refers to its successor by name.
     """
     text = to_text(data)
     front, body = split_front_matter(text)
@@ -134,13 +136,14 @@ def read_decision(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
     facts = _facts(outline, front or {})
     folder = posixpath.dirname(where)
     lines = facts.get("status", "").split("\n")
+    # A section may list all statuses, the oldest first: the last one that ends the decision counts.
     status = next(filter(_is_out_of_force, reversed(lines)), lines[0]).strip(" *_")
     deciders = facts.get("decision-makers") or facts.get("deciders") or ""
     named = {"title": title, "number": number, "status": status[:200], "deciders": deciders[:400]}
     standing = _standing(facts.get("status", ""), where, number)
-    # The records before and after this one, by name: they may be imported another time.
-    before = [link["to"] for link in standing["links"] if link["relation"] == "supersedes"]
-    ties = {"supersedes": before, "superseded_by": standing.get("superseded_by")}
+    # Also stored as names in the metadata: the other records may be imported only later (see `with_stored`).
+    older = [link["to"] for link in standing["links"] if link["relation"] == "supersedes"]
+    ties = {"supersedes": older, "superseded_by": standing.get("superseded_by")}
     fields: dict[str, object] = {
         "path": memory_path(re.sub(r"\.(md|markdown)\Z", "", where, flags=re.IGNORECASE)),
         "kind": "decision",
@@ -158,7 +161,8 @@ def read_decision(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
 
 
 def _facts(outline: list[OutlinePart], front: Mapping[str, object]) -> dict[str, str]:
-    """Status, date and deciders: from front matter, lines such as `* Status: accepted`, and sections of their names."""
+    """Status, date and deciders by name: from front matter, else from lines such as `* Status: accepted` below the title or
+    sections with these titles."""
     facts: dict[str, str] = {}
     for name, value in front.items():
         if name.lower() in ("status", "date", "deciders", "decision-makers") and value is not None:
@@ -174,11 +178,12 @@ def _facts(outline: list[OutlinePart], front: Mapping[str, object]) -> dict[str,
 
 
 def _standing(status: str, where: str, number: str) -> dict[str, Any]:
-    """Whether the decision is in force, which one took its place, and whose place it took."""
+    """The fields that a status gives: `active` if the decision is out of force, `superseded_by`, and `links` to the decisions
+    that it supersedes."""
     fields: dict[str, Any] = {}
     links: list[dict[str, str]] = []
     for line in status[:_MAX_STATUS].split("\n"):
-        # What follows a word is about it, up to the next: `Supersedes ADR 1, superseded by ADR 5`.
+        # A reference belongs to the last verb before it, as in `Supersedes ADR 1, superseded by ADR 5`.
         words = list(_CHANGE.finditer(line))
         for word, end in zip(words, [*(later.start() for later in words[1:]), len(line)], strict=False):
             is_passive = word[0].lower().endswith(("by", "d"))
@@ -193,10 +198,12 @@ def _standing(status: str, where: str, number: str) -> dict[str, Any]:
 
 
 def _is_out_of_force(line: str) -> bool:
+    """Whether a line of a status begins with a word such as `superseded`."""
     return line.strip(" *_~").lower().startswith(_OUT_OF_FORCE)
 
 
 def _references(text: str, where: str, number: str) -> list[str]:
+    """The names of the records that a text refers to: by files if it names any, else by numbers other than its own."""
     links = [match[1] or match[2] for match in _FILE.finditer(text)]
     files = [link for link in links if link.lower().endswith(".md")]
     if files:
@@ -218,13 +225,13 @@ _MAX_SLUG = 48
 
 
 def is_instructions(where: str) -> bool:
-    """Whether the file is one that agents read their instructions from."""
+    """Whether a coding agent reads its instructions from a file of this name."""
     name = posixpath.basename(where).lower()
     return name in _FILES or name.endswith((".mdc", ".instructions.md"))
 
 
 def read_instructions(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
-    """The memories in the file `where`. Raises UnfitError."""
+    """The memories in the instructions `where`. Raises UnfitError for a file without text."""
     front, body = split_front_matter(to_text(data))
     name = posixpath.basename(where).lstrip(".").lower()
     stem = re.sub(r"(\.instructions)?\.mdc?\Z", "", name) or "instructions"
@@ -234,12 +241,12 @@ def read_instructions(data: bytes, where: str) -> Iterator[Mapping[str, object]]
         headings = [heading for heading in part.headings if heading]
         for text, is_item in _texts(part):
             leaf = [slug(text.partition("\n")[0], _MAX_SLUG) or short_digest(text)] if is_item else []
-            place = [slug(heading, _MAX_SLUG) or short_digest(heading) for heading in headings]
-            path = memory_path("/".join([base, *place, *leaf]))
+            folders = [slug(heading, _MAX_SLUG) or short_digest(heading) for heading in headings]
+            path = memory_path("/".join([base, *folders, *leaf]))
             if seen.get(path, text) != text:
                 path = marked(path, short_digest(text))
             if path in seen:
-                continue  # the same, said twice under one heading
+                continue  # the same text twice below one heading
             seen[path] = text
             metadata: dict[str, object] = {"source": where}
             if headings:
@@ -257,7 +264,8 @@ def read_instructions(data: bytes, where: str) -> Iterator[Mapping[str, object]]
 
 
 def _texts(part: OutlinePart) -> Iterator[tuple[str, bool]]:
-    """The bullets of a section, each with what is indented below it, and all the rest of it as one text first."""
+    """The texts of a section, each with whether it is a bullet: first all text outside of bullets, as one, then each top-level
+    bullet with the lines that are indented below it."""
     rest: list[str] = []
     items: list[list[str]] = []
     item: list[str] | None = None
@@ -275,8 +283,7 @@ def _texts(part: OutlinePart) -> Iterator[tuple[str, bool]]:
         else:
             item = None
             rest.append(line)
-    text = _joined(rest)
-    if text:
+    if text := _joined(rest):
         yield text, False
     for first, *others in items:
         margins = [len(line) - len(line.lstrip()) for line in others if line.strip()]
@@ -284,7 +291,8 @@ def _texts(part: OutlinePart) -> Iterator[tuple[str, bool]]:
 
 
 def _lead(rest: list[str]) -> str:
-    """The line `Never do this:` before a list, taken away from the rest: it belongs to each item of it."""
+    """Removes a paragraph of one line such as `Never do this:` from the end of `rest` and returns it with a space, or empty."""
+    # A bullet of such a list means the opposite without this line, so the caller puts it before each of them.
     at = next((n for n in range(len(rest) - 1, -1, -1) if rest[n].strip()), -1)
     is_paragraph = at >= 0 and (at == 0 or not rest[at - 1].strip())
     if not is_paragraph or not rest[at].rstrip(" *_").endswith(":"):

@@ -1,12 +1,12 @@
-"""Foreign: what other tools remember, of which each file is read by one of READERS.
+"""Files of other tools; one of READERS reads each file.
 
-A reader takes the bytes of one file and its name, and yields the fields of a memory each, with two that are no
-fields: `names`, by which other memories may be linked to this one, and links (and `superseded_by`) that lead to such
-names. The names become paths once all memories are there.
+A reader takes the bytes of a file and its name, and yields mappings: the fields of a memory, with `names` in addition, by
+which other memories refer to this one. `links` and `superseded_by` hold such names; once all files are read, they become
+paths.
 
-Exports of mem0 are JSON: a list of memories, or an object that has them as `results`, as the library and the platform
-return them, with `relations` between entities beside it; or as `memories`, as exports and the backups of OpenMemory have
-them, whose categories are in a table of their own. The knowledge graph of the MCP memory server is JSON Lines.
+Exports of mem0 are JSON: a list of memories, or an object with this list. It is `results` in what the library and the
+platform return, with `relations` between entities beside it, and `memories` in exports and in backups of OpenMemory, which
+have a table of categories. The knowledge graph of the MCP memory server is JSON Lines.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ _LISTS = ("results", "memories")
 _TEXTS = ("memory", "text", "content")
 _OWNERS = ("user_id", "agent_id", "app_id", "app", "run_id")
 _OWN_FIELDS = ("hash", "state", "actor_id", *_OWNERS)
-"""Fields that other lists of texts with ids do not have."""
+"""Fields by which a list of texts with ids is recognized as one of mem0."""
 _DROPPED = frozenset((*_TEXTS, "categories", "category_ids", "created_at", "score"))
-"""Fields that become fields of the memory, and the score of a search."""
+"""Fields that are not copied to the metadata: they become fields of the memory, or are the score of a search."""
 _MEMCLI = regex(rb'"format":\s*"memcli/')
 _MAX_TAGS = 16
 _ASK_FOR_MEM0 = "use a JSON export of mem0"
 
 
 def is_mem0(data: bytes) -> bool:
-    """Whether `data` is such JSON: a list that begins with a memory of mem0, or an object with such a list."""
+    """Whether `data` is a JSON export of mem0: a list that begins with a memory of mem0, or an object with such a list."""
     if data.lstrip()[:1] not in (b"[", b"{") or _MEMCLI.search(data):
         return False
     try:
@@ -59,15 +59,16 @@ def is_mem0(data: bytes) -> bool:
 
 
 def read_mem0(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
-    """The memories in the file `where`, and one for each entity that has relations. Raises UnfitError, CorruptError.
+    """The memories in an export of mem0, without deleted ones, and one for each entity that has relations.
 
-    Nothing of a memory depends on how the file is called, so that a later export updates it. What was deleted is left out.
+    Raises UnfitError for a file that is no text, CorruptError naming the memory that is malformed.
     """
+    # Neither paths nor metadata contain the file's name, so that a later export in another file updates the memories.
     tree = _loaded(to_text(data), where, _ASK_FOR_MEM0)
     items = _items(tree)
     if items is None:
         raise CorruptError(f"{where}: no list of memories", _ASK_FOR_MEM0)
-    # A backup has the names of categories in a table of their own, by id.
+    # In a backup, memories have only the ids of their categories; a table beside them has the names.
     rows = tree.get("categories") if isinstance(tree, dict) else None
     rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     table = {row["id"]: row["name"] for row in rows if all(isinstance(row.get(key), str) for key in ("id", "name"))}
@@ -77,13 +78,13 @@ def read_mem0(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
             raise CorruptError(f"{where}: memory {n} is not an object", _ASK_FOR_MEM0)
         fields = _memory(item, table, f"{where}: memory {n}")
         if item.get("state") != "deleted":
-            found[str(fields["path"])] = fields  # of one that stands there twice the last
+            found[str(fields["path"])] = fields  # the last of several with one id
     yield from found.values()
     yield from _entities(tree, where)
 
 
 def _items(tree: Any) -> list[Any] | None:
-    """The list of memories; None where there is none."""
+    """The list of memories in a JSON value; None if it has none."""
     if isinstance(tree, list):
         return tree
     lists = [tree[name] for name in _LISTS if isinstance(tree.get(name), list)] if isinstance(tree, dict) else []
@@ -91,6 +92,7 @@ def _items(tree: Any) -> list[Any] | None:
 
 
 def _memory(item: Mapping[str, Any], table: Mapping[str, str], at: str) -> dict[str, object]:
+    """The fields of a memory of mem0; `table` has the names of categories by id. Raises CorruptError, which names `at`."""
     text = next((item[name] for name in _TEXTS if item.get(name) is not None), None)
     if not isinstance(text, str) or not text.strip() or "\0" in text:
         raise CorruptError(f"{at} has no text", _ASK_FOR_MEM0)
@@ -127,12 +129,13 @@ def _memory(item: Mapping[str, Any], table: Mapping[str, str], at: str) -> dict[
 
 
 def _list(value: Any) -> list[str]:
-    """The texts in a value that is a text or a list."""
+    """The strings in a value that is a string or a list."""
     return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
 
 
 def _entities(tree: Any, where: str) -> Iterator[Mapping[str, object]]:
-    """The entities that have relations, read as the knowledge graph that they are."""
+    """A memory for each entity that has relations. Raises CorruptError."""
+    # The relations become a graph in the format of the MCP server, so that one reader makes the memories of both.
     relations = tree.get("relations") if isinstance(tree, dict) else None
     if not relations:
         return
@@ -146,6 +149,7 @@ def _entities(tree: Any, where: str) -> Iterator[Mapping[str, object]]:
             for names in keys
             if isinstance(relation, dict)
         ]
+        # "\0" stands for a missing name; a name that holds one is refused with it, since no store can hold it.
         if not found or any("\0" in one for one in found):
             raise CorruptError(f"{where}: relation {n} needs source, relationship and target", _ASK_FOR_MEM0)
         triples.append(found)
@@ -167,11 +171,11 @@ _ASK_FOR_GRAPH = "use a file of the MCP memory server, with one entity or relati
 
 
 _Entity = tuple[str, dict[str, None], dict[tuple[str, str], None]]
-"""The type of an entity, what was observed of it, and to what it is related how; each once, in order."""
+"""The type of an entity, its observations, and its relations as pairs of target and kind; each once, in order of the file."""
 
 
 def is_graph(data: bytes) -> bool:
-    """Whether the first line is an entity or a relation."""
+    """Whether the first line is an entity or a relation of the MCP memory server."""
     try:
         first = json.loads(data.lstrip().partition(b"\n")[0])
     except (ValueError, RecursionError):
@@ -180,7 +184,7 @@ def is_graph(data: bytes) -> bool:
 
 
 def read_graph(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
-    """The memories in the file `where`. Raises UnfitError, CorruptError naming the line."""
+    """A memory for each entity in the graph `where`. Raises UnfitError for a file that is no text, CorruptError naming the line."""
     graph = _graph(to_text(data), where)
     for name, (entity_type, observations, relations) in graph.items():
         metadata: dict[str, object] = {"source": where, "entity": name, "entity_type": entity_type}
@@ -203,7 +207,7 @@ def read_graph(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
 
 
 def _graph(text: str, where: str) -> dict[str, _Entity]:
-    """The entities by name. One that has several lines has the observations and relations of all of them."""
+    """The entities by name; several lines of one entity are merged. Raises CorruptError."""
     graph: dict[str, _Entity] = {}
     relations: list[tuple[str, str, str]] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -223,6 +227,7 @@ def _graph(text: str, where: str) -> dict[str, _Entity]:
             relations.append((one, other, kind))
         else:
             raise CorruptError(f"{where}: line {number}: neither an entity nor a relation", _ASK_FOR_GRAPH)
+    # Last, because a relation may stand before its entities; one of an entity that the file lacks is dropped.
     for one, other, kind in relations:
         if one in graph:
             graph[one][2][other, kind] = None
@@ -230,9 +235,10 @@ def _graph(text: str, where: str) -> dict[str, _Entity]:
 
 
 def _loaded(text: str, where: str, hint: str) -> Any:
-    """The JSON in `text`. Raises CorruptError for none, and for numbers and half surrogate pairs that no store can hold."""
+    """The JSON value in `text`. Raises CorruptError for invalid JSON, NaN, infinity and lone surrogates."""
     try:
         value = json.loads(text)
+        # Python reads NaN and lone surrogates from JSON, but no store can write them.
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         raise CorruptError(f"{where}: invalid JSON", hint) from None
@@ -240,6 +246,7 @@ def _loaded(text: str, where: str, hint: str) -> Any:
 
 
 def _texts(value: Mapping[str, Any], names: tuple[str, ...], where: str) -> list[str]:
+    """The strings in these fields of a line, each on one line. Raises CorruptError for a field that is missing or blank."""
     found = []
     for name in names:
         text = value.get(name)
@@ -258,10 +265,10 @@ _MARKDOWN = (".md", ".markdown", ".mdx")
 
 
 class ForeignSource:
-    """Files of other tools, as pairs of a name and the content; `form` reads all of them, `auto` what each looks like.
+    """Files of other tools, as pairs of name and content, which the reader `form` reads; with `auto`, each file's own.
 
-    `found` counts the files by what they were read as, and `skipped` what gave no memory, by reason. A file that was
-    named rather than found must be fit: with `strict` its error is raised.
+    `found` counts the files by reader, `skipped` the files without a memory by reason, and `failed` lists those that a
+    defect of a reader prevented. With `strict`, for a file that the user named, an error is raised instead.
     """
 
     def __init__(self, files: Iterable[tuple[str, bytes]], form: str, skipped: Counter[str], *, strict: bool) -> None:
@@ -273,7 +280,8 @@ class ForeignSource:
         self.found: Counter[str] = Counter()
 
     def candidates(self) -> Iterator[Mapping[str, object]]:
-        """One for each memory, in the order of the files. Raises MemcliError for a named file that is not fit."""
+        """The fields of each memory, in the order of the files. With `strict`, raises UsageError or CorruptError for a file
+        that cannot be read."""
         candidates: dict[str, dict[str, Any]] = {}
         for where, data in self._files:
             form = self._form if self._form != "auto" else detect(where, data)
@@ -281,6 +289,7 @@ class ForeignSource:
                 self.skipped["other"] += 1
                 continue
             try:
+                # Read to its end first: a file that fails half-way yields no memory at all.
                 for fields in list(READERS[form](data, where)):
                     path = free_path(str(fields["path"]), where, candidates, "~")
                     candidates[path] = {**fields, "path": path}
@@ -303,7 +312,7 @@ class ForeignSource:
 
 
 def detect(where: str, data: bytes) -> str:
-    """What the file looks like: a key of READERS, or empty for none, as for an export of memcli."""
+    """The key in READERS of the reader for a file; empty if there is none, as for an export of memcli."""
     if is_instructions(where):
         return "agents"
     if where.lower().endswith(_MARKDOWN):
@@ -316,9 +325,10 @@ def detect(where: str, data: bytes) -> str:
 
 
 def files_under(folder: str, base: str, skipped: Counter[str]) -> Iterator[tuple[str, bytes]]:
-    """The files below a folder with their names, relative to `base`, or to the folder's own name where it is elsewhere.
+    """The name and content of each file below a folder. Names are relative to `base`, or begin with the folder's own name
+    if it is not below `base`.
 
-    What is ignored, a link, no regular file, huge or unreadable is counted in `skipped`.
+    Files that are ignored, links, irregular, too large or unreadable are counted in `skipped`, by reason.
     """
     root = os.path.realpath(folder)
     tree = Tree(root, Ignore(root), skipped)
@@ -332,7 +342,7 @@ def files_under(folder: str, base: str, skipped: Counter[str]) -> Iterator[tuple
 
 
 def label(path: str, base: str) -> str:
-    """The name that a file or a folder is known by: the way to it from `base`, or its own where it is elsewhere."""
+    """The name of a file or folder: its path from `base`, or only its last part if it is not below `base`."""
     path, base = os.path.realpath(path), os.path.realpath(base)
     if path == base:
         return ""
@@ -341,8 +351,8 @@ def label(path: str, base: str) -> str:
 
 
 def _resolved(candidates: Mapping[str, dict[str, Any]]) -> Iterator[dict[str, object]]:
-    """The fields of the candidates, with paths in the place of names. A name that several have means none of them; links that
-    lead nowhere, or to the memory itself, are left out."""
+    """The fields of the candidates, with paths instead of names. Left out are links by a name that several candidates have or
+    none has, and links of a candidate to itself."""
     paths: dict[str, str] = {}
     shared = set()
     for path, candidate in candidates.items():
@@ -351,7 +361,7 @@ def _resolved(candidates: Mapping[str, dict[str, Any]]) -> Iterator[dict[str, ob
                 shared.add(name)
     for name in shared:
         del paths[name]
-    # What another one supersedes is superseded by it, also where it does not say so itself.
+    # Of two records, often only the newer one names the other: the older one is superseded all the same.
     for path, candidate in candidates.items():
         for link in candidate.get("links", ()):
             old = paths.get(link["to"])
@@ -371,14 +381,15 @@ def _resolved(candidates: Mapping[str, dict[str, Any]]) -> Iterator[dict[str, ob
 
 
 def _successor(candidate: Mapping[str, Any], paths: Mapping[str, str]) -> str | None:
-    """The path of the memory that supersedes this one; None if none does."""
+    """The path of the memory that supersedes a candidate; None if none does."""
     path = paths.get(candidate.get("superseded_by", ""))
     return path if path != candidate["path"] else None
 
 
 def _link_successors(candidates: Mapping[str, dict[str, Any]], paths: Mapping[str, str]) -> None:
-    """Links each successor to what it supersedes; breaks circles of successors, in which none would be in force."""
-    ends: set[str] = set()  # from which no way leads back
+    """Links each successor to the memory that it supersedes, and breaks circles of successors."""
+    # In a circle every decision would be superseded: the first candidate of it stays in force.
+    ends: set[str] = set()  # paths whose chain of successors ends
     for candidate in candidates.values():
         path, seen = _successor(candidate, paths), {candidate["path"]}
         while path and path not in seen and path not in ends:

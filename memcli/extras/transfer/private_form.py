@@ -1,11 +1,11 @@
-"""The file that carries private state to another clone, as JSON Lines: a head with a SHA-256 over all below it, then the parts.
+"""The format of a file with private state, as JSON Lines: a head with a SHA-256 of the rest of the file, then the parts.
 
     {"format": "memcli/private", "hash": "sha256:...", "version": 1}
     {"name": "sessions/main/ses_...", "text": "..."}
     {"name": "spaces/journal", "text": "..."}
 
-The text of a part is that of a file of its own, and its name says which (see `extras/transfer/private_state.py`); no name is ever used
-as a path. Parts are sorted by name.
+The text of a part is the content of one file, whose kind its name gives (see `extras/transfer/private_state.py`). Parts are
+sorted by name. A name is never used as a path, since the file may come from anybody.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def is_private_state(data: bytes) -> bool:
 
 
 def encode_private_state(parts: Mapping[str, str], sign: Callable[[bytes], str] | None = None) -> tuple[bytes, str]:
-    """The file with these parts, signed where there is one who can `sign`; and its digest.
+    """The content of a file with these parts, signed with `sign` if that is given; and the digest over the parts.
 
-    Raises UsageError for more than can be imported.
+    Raises UsageError for more than MAX_BYTES, which no import would read.
     """
     body = b"".join(encode_line({"name": name, "text": parts[name]}) + b"\n" for name in sorted(parts))
     digest = _digest(body)
@@ -50,9 +50,10 @@ def encode_private_state(parts: Mapping[str, str], sign: Callable[[bytes], str] 
 
 
 def decode_private_state(data: bytes, where: str) -> tuple[dict[str, str], str, str]:
-    """The texts of all parts by name, the digest over them, and the signature over that, empty when there is none.
+    """The texts of all parts by name, the digest over them, and the signature of the digest, empty if there is none.
 
-    Raises CorruptError when the file is newer, or was changed."""
+    Raises CorruptError for a file of a newer version, or one that was modified or is malformed.
+    """
     if len(data) > MAX_BYTES:
         raise CorruptError(f"{where}: longer than {MAX_BYTES >> 20} MiB", ASK_AGAIN)
     if not is_private_state(data):
@@ -62,7 +63,7 @@ def decode_private_state(data: bytes, where: str) -> tuple[dict[str, str], str, 
     first, _, body = data.partition(b"\n")
     head: Any = decode(first, where, ASK_AGAIN)
     version = head.get("version")
-    if version != VERSION or isinstance(version, bool):
+    if version != VERSION or isinstance(version, bool):  # in Python, True == 1
         raise CorruptError(
             f"{where}: version {version!r} of the private state; this memcli reads version {VERSION}", "upgrade memcli"
         )
@@ -77,6 +78,7 @@ def decode_private_state(data: bytes, where: str) -> tuple[dict[str, str], str, 
         is_part = isinstance(part, dict) and part.keys() == {"name", "text"}
         if not is_part or not all(isinstance(value, str) for value in part.values()):
             raise CorruptError(f"{at}: not a part with a name and a text", ASK_AGAIN)
+        # A content has one form, so that nothing can hide in another spelling of the same JSON.
         if encode_line(part) + b"\n" != line:
             raise CorruptError(f"{at}: not written by memcli", ASK_AGAIN)
         if part["name"] <= last:

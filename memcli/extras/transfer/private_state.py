@@ -1,18 +1,18 @@
-"""Private state, carried to another clone: what somebody said, decided or deleted, which git does not have.
+"""Export and import of private state: sessions, decisions and deletions of a clone, which git does not track.
 
-An export has a part for each of these, named as below, with the text of its file:
+An export has a part for each of these files, named as below, with the content of the file:
 
     spaces/SPACE        a private space, such as `journal`
-    inbox/SPACE         what is proposed for a space, and what was rejected
-    trash/RUN           what one command removed
-    sessions/SPACE/ID   a session that git does not see
-    kept/SPACE/ID       what the ends of a session have made, as digests
-    ending/SPACE/ID     the end of that session was begun, and what it yields is not stored yet
-    deleted/SPACE/ID    somebody deleted that session, which an agent recorded
+    inbox/SPACE         the proposals for a space, and the rejected ones
+    trash/RUN           the memories that one command removed
+    sessions/SPACE/ID   a session that git does not track
+    kept/SPACE/ID       digests of the memories that the ends of a session have made
+    ending/SPACE/ID     the end of this session has begun, and its results are not stored yet
+    deleted/SPACE/ID    the user deleted this session, which an agent recorded
 
-An import adds to what is there: memories by id, of which the newer is kept; messages that a session lacks; proposals by
-text; runs by name. What was removed here is not brought back in any version that was known here. The file may come from
-anybody, so it passes all that other imports pass, and all of it is tried before anything is stored.
+An import only adds: memories by id, the newer version wins; messages that a session lacks; proposals by text; runs by name.
+A memory that was removed in this clone is not restored in any version that was stored here. The file may come from anybody,
+so it passes the checks of all imports, and the whole import is tried before anything is stored.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ _OF_SESSIONS = ("sessions", "kept", "ending", "deleted")
 _ASK_AGAIN = "make a new export"
 
 
-class Taken(Record, frozen=False):
-    """What an import did, or with `dry_run` would do, counted: memories and sessions by what became of them, and what is new
-    of the rest. `signed_by` is the fingerprint of a key; empty when there is none."""
+class PrivateImport(Record, frozen=False):
+    """What an import of private state did, or with `dry_run` would do: the counts of memories and sessions by outcome, and of
+    new proposals, rejections and runs of the trash. `signed_by` is the fingerprint of the key, or empty."""
 
     memories: Counter[str] = field(default_factory=Counter)
     sessions: Counter[str] = field(default_factory=Counter)
@@ -72,26 +72,26 @@ class Taken(Record, frozen=False):
 
 
 class _Content(Record):
-    """The parts of a file, read and checked."""
+    """The parts of a file, parsed and checked. `spaces` and `inbox` are by space, `runs` by name."""
 
     spaces: dict[str, Space]
     inbox: dict[str, Space]
     runs: dict[str, Run]
     sessions: dict[tuple[str, str, str], str]
-    """The texts of what is about sessions, by what it is, space and id."""
+    """The texts of the parts about sessions, by kind, space and id."""
 
     def of(self, what: str) -> Iterator[tuple[str, str, str]]:
-        """What there is of one kind about sessions: space, id and text."""
+        """Space, id and text of each part about a session that is of the kind `what`."""
         return ((space, name, text) for (kind, space, name), text in self.sessions.items() if kind == what)
 
 
 def export_private_state(
     workspace: Workspace, sign: Callable[[bytes], str] | None = None, *, redact: bool = False
 ) -> tuple[bytes, str, dict[str, int]]:
-    """The private state of the store, ready to be written, with its digest, and how many parts it has by kind; with `redact`
-    without what is secret in it.
+    """The content of a file with the private state of the store, its digest, and the number of its parts by kind.
 
-    Raises RefusedError for secrets that may not be taken out, UsageError for more than can be imported, CorruptError.
+    Raises RefusedError for secrets unless `redact` is given, which removes them; UsageError for more than can be imported,
+    CorruptError.
     """
     parts = {
         **_export_spaces(workspace, redact=redact),
@@ -102,7 +102,7 @@ def export_private_state(
 
 
 def _export_spaces(workspace: Workspace, *, redact: bool) -> dict[str, str]:
-    """The parts that hold memories. Raises RefusedError."""
+    """The parts that hold memories. Raises RefusedError for secrets, unless `redact` is given."""
     parts: dict[str, str] = {}
     found = 0
 
@@ -117,6 +117,7 @@ def _export_spaces(workspace: Workspace, *, redact: bool) -> dict[str, str]:
             parts[f"spaces/{name}"] = encode_full(clean(load_space(workspace.store, name))).decode()
     for name in workspace.inbox.spaces():
         space = load_space(workspace.inbox, name)
+        # A plan of `store maintain` refers to the memories of this store, so it is of no use in another.
         proposals = replace(space, objects=tuple(memory for memory in space.objects if not inbox.is_plan(memory)))
         parts[f"inbox/{name}"] = encode_full(clean(proposals)).decode()
     for run in workspace.trash.runs():
@@ -133,7 +134,8 @@ def _export_spaces(workspace: Workspace, *, redact: bool) -> dict[str, str]:
 
 
 def _export_sessions(workspace: Workspace, *, redact: bool) -> Iterator[tuple[str, str]]:
-    """The sessions that git does not see, and what is noted of sessions. Raises RefusedError, CorruptError."""
+    """The parts about sessions: those that git does not track, and marks of any. Raises RefusedError for secrets, unless
+    `redact` is given; CorruptError."""
     sessions = workspace.sessions
     for space in sessions.spaces():
         over = workspace.copy_with(space=space)
@@ -141,8 +143,8 @@ def _export_sessions(workspace: Workspace, *, redact: bool) -> Iterator[tuple[st
             if not sessions.is_shared(space, name):
                 lines = export_lines(over, sessions.open(space, name), redact=redact)
                 yield f"sessions/{space}/{name}", b"".join(lines).decode()
-            if kept := sessions.results(space, name):
-                yield f"kept/{space}/{name}", encode(dict(kept)).decode()
+            if digests := sessions.results(space, name):
+                yield f"kept/{space}/{name}", encode(dict(digests)).decode()
         yield from ((f"ending/{space}/{name}", "") for name in sessions.marked(space, "ending"))
         yield from ((f"deleted/{space}/{name}", "") for name in sessions.marked(space, "deleted"))
 
@@ -154,11 +156,12 @@ def import_private_state(
     *,
     trusted: frozenset[str] | None = None,
     dry_run: bool = False,
-) -> Taken:
-    """Adds the private state in a file to that of the store. The same again changes nothing. With `trusted`, fingerprints of
-    keys, one of them must have signed it. With `dry_run`, nothing is stored.
+) -> PrivateImport:
+    """Adds the private state in a file to that of the store; importing the same again changes nothing. With `trusted`,
+    fingerprints of keys, one of these keys must have signed the file. With `dry_run`, nothing is stored.
 
-    Raises CorruptError if the file was changed, has a wrong signature or is invalid, RefusedError, LockedError, StoreError.
+    Raises CorruptError for a file that was modified, has a wrong signature or is invalid, RefusedError, LockedError,
+    StoreError.
     """
     parts, digest, signature = decode_private_state(data, where)
     signed_by = check_signature(digest, signature, where, trusted)
@@ -169,25 +172,28 @@ def import_private_state(
             _read_part(workspace, name, text.encode(), place, content)
         except UsageError as error:
             raise CorruptError(f"{place}: {error.message}", _ASK_AGAIN) from None
+    # The trial raises what the import would raise, so that a file with one bad part is refused before anything is stored.
     for is_trial in (True, False)[: 1 if dry_run else 2]:
-        told = Taken(signed_by=signed_by, is_signed=bool(signature), dry_run=is_trial)
-        _take(workspace, content, where, told)
-    return told
+        report = PrivateImport(signed_by=signed_by, is_signed=bool(signature), dry_run=is_trial)
+        _take(workspace, content, where, report)
+    return report
 
 
 def _read_part(workspace: Workspace, name: str, data: bytes, where: str, content: _Content) -> None:
-    """Adds what a part holds to the content. Raises CorruptError, UsageError where it is not fit, RefusedError."""
+    """Parses a part and adds it to the content. Raises CorruptError, UsageError for an invalid part, RefusedError for a space
+    that is shared in this store."""
     what, *rest = name.split("/")
     if what in _OF_SESSIONS and len(rest) == 2 and is_session_id(rest[1]):
         content.sessions[what, check_space(rest[0]), rest[1]] = _about_session(what, rest, data, where)
     elif what == "trash" and len(rest) == 1 and is_run_name(rest[0]):
-        read_space(data, where)
+        read_space(data, where)  # `decode_run` reads local files, and checks neither hashes nor limits
         run = decode_run(rest[0], data, where)
         if not run.command.isprintable() or len(run.command) > 60:
             raise UsageError("the name of the command is not fit to be shown")
         content.runs[run.name] = run
     elif what in ("spaces", "inbox") and len(rest) == 1:
-        space = read_space(data, where, with_hashes=what == "spaces")  # of what was rejected the hash is left
+        # Of a rejected proposal only the hash of its text is stored, so it does not match the memory.
+        space = read_space(data, where, with_hashes=what == "spaces")
         if space.name != check_space(rest[0]):
             raise UsageError(f"it holds space {show(space.name)}")
         if what == "inbox":
@@ -209,72 +215,77 @@ def _read_part(workspace: Workspace, name: str, data: bytes, where: str, content
 
 
 def _about_session(what: str, rest: list[str], data: bytes, where: str) -> str:
-    """The text of a part about a session. Raises CorruptError, UsageError."""
+    """The checked text of a part about a session; `rest` is its space and id. Raises CorruptError, UsageError."""
     if what == "sessions":
         session = decode_header(data.partition(b"\n")[0], where)
         if [session.space, session.id] != rest:
             raise UsageError(f"it holds session {show(f'{session.space}/{session.id}')}")
     elif what == "kept":
-        kept = decode(data, where, _ASK_AGAIN)
-        if not isinstance(kept, dict) or not all(type(version) is int for version in kept.values()):
+        digests = decode(data, where, _ASK_AGAIN)
+        if not isinstance(digests, dict) or not all(type(version) is int for version in digests.values()):
             raise UsageError("it must be an object of whole numbers")
     elif data:
         raise UsageError("it must be empty")
     return data.decode()
 
 
-def _take(workspace: Workspace, content: _Content, where: str, told: Taken) -> None:
-    """Stores what is new, or tries it where `told` is of a dry run."""
+def _take(workspace: Workspace, content: _Content, where: str, report: PrivateImport) -> None:
+    """Stores what is new in the content, unless `report.dry_run`, and counts it in the report."""
 
     def done() -> str:
-        found = [*told.memories.elements(), *told.sessions.elements()]
-        count = len(found) + told.proposals + told.rejections + told.runs
-        return "" if told.dry_run or not count else f"{count} memories, sessions and runs"
+        found = [*report.memories.elements(), *report.sessions.elements()]
+        count = len(found) + report.proposals + report.rejections + report.runs
+        return "" if report.dry_run or not count else f"{count} memories, sessions and runs"
 
     with reporting_done(done):
-        gone = _Gone(workspace)
+        removals = _Removals(workspace)
         for name, space in content.spaces.items():
-            fresh = gone.without(_redacted(workspace, space, told))
-            plan, proposed = take_in(workspace, name, fresh, "merge", dry_run=told.dry_run)
-            told.memories.update(created=plan.created, updated=plan.updated, kept=plan.kept, unchanged=plan.unchanged)
-            told.memories.update(proposed=proposed, removed=len(space.objects) - len(fresh.objects))
-        _take_sessions(workspace, content, where, told, gone)
+            fresh = removals.without(_redacted(workspace, space, report))
+            plan, proposed = take_in(workspace, name, fresh, "merge", dry_run=report.dry_run)
+            report.memories.update(created=plan.created, updated=plan.updated, kept=plan.kept, unchanged=plan.unchanged)
+            report.memories.update(proposed=proposed, removed=len(space.objects) - len(fresh.objects))
+        _take_sessions(workspace, content, where, report, removals)
         for name, space in content.inbox.items():
-            found = _redacted(workspace, replace(space, policy=Policy()), told).objects
+            # Without its policy: that of a stranger must not decide whether personal data is redacted.
+            found = _redacted(workspace, replace(space, policy=Policy()), report).objects
             memories = [
-                m for m in found if not inbox.is_plan(m) and not gone.has_session(name, m.provenance.get("session"))
+                m for m in found if not inbox.is_plan(m) and not removals.has_session(name, m.provenance.get("session"))
             ]
-            proposed, refused = inbox.take_in(workspace.copy_with(space=name), memories, dry_run=told.dry_run)
-            told.proposals += proposed
-            told.rejections += refused
-        _take_runs(workspace, content, told, gone)
-    told.memories, told.sessions = +told.memories, +told.sessions
+            proposed, refused = inbox.take_in(workspace.copy_with(space=name), memories, dry_run=report.dry_run)
+            report.proposals += proposed
+            report.rejections += refused
+        _take_runs(workspace, content, report, removals)
+    report.memories, report.sessions = +report.memories, +report.sessions
 
 
-def _redacted(workspace: Workspace, space: Space, told: Taken) -> Space:
+def _redacted(workspace: Workspace, space: Space, report: PrivateImport) -> Space:
+    """The space without secrets, which are counted in the report."""
     clean, kinds = redacted(workspace, space.name, space)
-    told.redactions.update(kinds)
+    report.redactions.update(kinds)
     return clean
 
 
-def _take_runs(workspace: Workspace, content: _Content, told: Taken, gone: _Gone) -> None:
-    """Puts runs into the trash, but for those that it has, or that it would be emptied of."""
+def _take_runs(workspace: Workspace, content: _Content, report: PrivateImport, removals: _Removals) -> None:
+    """Puts runs into the trash, except those that it has, and those past the grace period, which `gc` would delete at once."""
     known = {run.name for run in workspace.trash.runs()}
     for run in content.runs.values():
         space = run.space.name
         policy = workspace.store.policy(space) if workspace.has_space(space) else run.space.policy
         grace = run.grace(workspace.in_force(policy).grace_days)
         is_over = is_past_grace(run.removed_at, grace, workspace.clock())
-        left = gone.without(_redacted(workspace, run.space, told))
-        is_nothing = bool(run.space.objects) and not left.objects
-        if run.name in known or is_over or is_nothing or not workspace.keeps_here(space):
+        fresh = removals.without(_redacted(workspace, run.space, report))
+        is_empty = bool(run.space.objects) and not fresh.objects
+        if run.name in known or is_over or is_empty or not workspace.keeps_here(space):
             continue
-        if not told.dry_run:
-            workspace.trash.put(replace(run, space=left))
-        told.runs += 1
+        if not report.dry_run:
+            workspace.trash.put(replace(run, space=fresh))
+        report.runs += 1
 
 
-def _take_sessions(workspace: Workspace, content: _Content, where: str, told: Taken, gone: _Gone) -> None:
+def _take_sessions(
+    workspace: Workspace, content: _Content, where: str, report: PrivateImport, removals: _Removals
+) -> None:
+    """Imports the sessions and their marks, unless `report.dry_run`, and counts the sessions. Raises CorruptError, StoreError."""
     sessions = workspace.sessions
     new: set[tuple[str, str]] = set()
     begun = {space: _by_start(workspace, space) for space, _, _ in content.of("sessions")}
@@ -282,19 +293,20 @@ def _take_sessions(workspace: Workspace, content: _Content, where: str, told: Ta
         lines, place = text.encode().splitlines(keepends=True), f"{where}: sessions/{space}/{name}"
         session = decode_header(lines[0], place)
         twins = [] if session.source else begun[space].get((session.started_at, session.title), [])
-        done = _take_session(workspace, session, twins, lines, place, told.dry_run, gone)
-        told.sessions[done.status if done else "skipped"] += 1
+        done = _take_session(workspace, session, twins, lines, place, report.dry_run, removals)
+        report.sessions[done.status if done else "skipped"] += 1
         if done:
-            told.redactions.update(done.redactions)
+            report.redactions.update(done.redactions)
             if done.status in ("created", "grown") and done.session.state == ENDED:
                 new.add((space, name))
-    if told.dry_run:
+    if report.dry_run:
         return
     for space, name, text in content.of("kept"):
-        ours = sessions.results(space, name)
-        both = {**decode(text.encode(), where), **ours}
-        if both != ours and name in sessions.ids(space):
-            sessions.set_results(space, name, both)
+        own = sessions.results(space, name)
+        merged = {**decode(text.encode(), where), **own}
+        if merged != own and name in sessions.ids(space):
+            sessions.set_results(space, name, merged)
+    # Only for a session that is new here: the results of one that this clone has ended are stored already.
     for space, name, _ in content.of("ending"):
         if (space, name) in new:
             sessions.mark(space, "ending", name)
@@ -304,31 +316,40 @@ def _take_sessions(workspace: Workspace, content: _Content, where: str, told: Ta
 
 
 def _take_session(
-    workspace: Workspace, told: Session, twins: list[str], lines: list[bytes], where: str, dry_run: bool, gone: _Gone
+    workspace: Workspace,
+    session: Session,
+    twins: list[str],
+    lines: list[bytes],
+    where: str,
+    dry_run: bool,
+    removals: _Removals,
 ) -> SessionImport | None:
-    """Imports a session, which may be here under another id as one of its `twins`; None for one that was deleted here, or
-    that git sees here. Where it went on in another way here, what has a source gets the messages that it lacks, and of what
-    has none both are kept."""
-    space, name = told.space, told.id
+    """Imports a session, which this store may have under another id, as one of its `twins`. None for a session that was
+    deleted here, or that git tracks here.
+
+    If the two differ, a session with a source (an agent's) gets the messages that it lacks; of one without, both are stored.
+    """
+    space, name = session.space, session.id
     ids = workspace.sessions.ids(space)
     for own in [name] * (name in ids) + [other for other in twins if other != name]:
         is_shared = workspace.sessions.is_shared(space, own)
-        if is_shared and told.source:
+        if is_shared and session.source:
             return None
         with suppress(ConflictError):
-            done = _restore(workspace, told, own, lines, where, dry_run or is_shared)
+            # A shared session is never written to: the trial only compares its messages.
+            done = _restore(workspace, session, own, lines, where, dry_run or is_shared)
             return None if is_shared else done
-        if told.source:
+        if session.source:
             importing, over = extra("transcripts.importing"), workspace.copy_with(space=space)
-            carried: SessionImport = importing.import_transcript(over, _Carried(lines, where), dry_run=dry_run)
+            carried: SessionImport = importing.import_transcript(over, _SessionFile(lines, where), dry_run=dry_run)
             return carried
     names = chain([name], (session_id(space, name, number=number) for number in count(2)))
     free = next(own for own in names if own not in ids)
-    return None if gone.has_session(space, free) else _restore(workspace, told, free, lines, where, dry_run)
+    return None if removals.has_session(space, free) else _restore(workspace, session, free, lines, where, dry_run)
 
 
 def _by_start(workspace: Workspace, space: str) -> dict[tuple[str, str], list[str]]:
-    """The ids of the sessions of a space that were not imported, by when they began and their titles."""
+    """The ids of the sessions of a space that have no source, by time of their start and title."""
     found: dict[tuple[str, str], list[str]] = {}
     for name in workspace.sessions.ids(space):
         with suppress(CorruptError, NotFoundError):
@@ -339,27 +360,24 @@ def _by_start(workspace: Workspace, space: str) -> dict[tuple[str, str], list[st
 
 
 def _restore(
-    workspace: Workspace, told: Session, own: str, lines: list[bytes], where: str, dry_run: bool
+    workspace: Workspace, session: Session, own: str, lines: list[bytes], where: str, dry_run: bool
 ) -> SessionImport:
-    header = encode_header(replace(told, id=own)) + b"\n"
+    """Imports a session under the id `own`. Raises ConflictError if the stored session has other messages."""
+    header = encode_header(replace(session, id=own)) + b"\n"
     importing = extra("transcripts.importing")
     done: SessionImport = importing.import_session(workspace, [header, *lines[1:]], where, None, dry_run=dry_run)
     return done
 
 
-class _Carried:
-    """An imported session in a file, as what it was imported from."""
+class _SessionFile:
+    """A session in the file of an export, as a transcript for `import_transcript`."""
 
     skipped: Mapping[str, int] = {}
 
     def __init__(self, lines: list[bytes], where: str) -> None:
         session = decode_header(lines[0], where)
-        self.source, self.key, self.title, self.started_at = (
-            session.source,
-            session.key,
-            session.title,
-            session.started_at,
-        )
+        self.source, self.key = session.source, session.key
+        self.title, self.started_at = session.title, session.started_at
         self._lines, self._where = lines[1:], where
 
     def messages(self) -> Iterator[Message]:
@@ -367,15 +385,15 @@ class _Carried:
         return (entry for entry in entries if isinstance(entry, Message))
 
 
-class _Gone:
-    """What was removed here, by what the audit log says: digests of all versions of what is no longer there."""
+class _Removals:
+    """The memories and sessions that were removed from this store, as its audit logs record them."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._known: dict[str, dict[str, set[str]]] = {}
+        self._digests: dict[str, dict[str, set[str]]] = {}  # by space, as `_of` returns them
 
     def has_session(self, space: str, name: str | None) -> bool:
-        """Whether somebody deleted a session, and it was not imported again since."""
+        """Whether a session was deleted, and not imported again since; False for no name."""
         sessions = self._workspace.sessions
         return (
             name is not None
@@ -384,15 +402,16 @@ class _Gone:
         )
 
     def without(self, space: Space) -> Space:
-        """A space without the memories that were removed here in that version, or a later one."""
+        """A space without the memories whose version was stored here before the memory was removed."""
         removed = self._of(space.name)
-        there = {m.id for m in load_space(self._workspace.store, space.name).objects} if removed else set()
-        objects = (m for m in space.objects if m.id in there or memory_digest(m) not in removed.get(m.id, ()))
+        stored = {m.id for m in load_space(self._workspace.store, space.name).objects} if removed else set()
+        # A version that was never stored here is no version that somebody here has removed: it is imported.
+        objects = (m for m in space.objects if m.id in stored or memory_digest(m) not in removed.get(m.id, ()))
         return replace(space, objects=tuple(objects))
 
     def _of(self, space: str) -> dict[str, set[str]]:
-        """The digests of what was removed from a space and is not back, by id."""
-        if space not in self._known:
+        """By id, the digests of all versions of the memories that were removed from a space and not stored again."""
+        if space not in self._digests:
             digests: dict[str, set[str]] = {}
             last: dict[str, str] = {}
             for entry in entries(self._workspace.audit.read(space)):
@@ -400,5 +419,5 @@ class _Gone:
                     name, before, after = (str(change.get(key, "")) for key in ("id", "before", "after"))
                     digests.setdefault(name, set()).update((before, after))
                     last[name] = after
-            self._known[space] = {name: known for name, known in digests.items() if not last[name]}
-        return self._known[space]
+            self._digests[space] = {name: known for name, known in digests.items() if not last[name]}
+        return self._digests[space]

@@ -1,7 +1,7 @@
 """Signatures of exports: ed25519, in the format of `ssh-keygen -Y sign`, which can make and check them too.
 
-That format names what a signature is for (`memcli`), so that one made for anything else never counts here. What is
-signed is the text of an export's digest, such as `sha256:1f3a...`.
+The signed message is the text of an export's digest, such as `sha256:1f3a...`. The format is SSHSIG
+(PROTOCOL.sshsig of OpenSSH).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-PURPOSE = b"memcli"
+PURPOSE = b"memcli"  # the namespace of SSHSIG: a signature that the key made for git or a file is not valid here
 _MAGIC = b"SSHSIG"
 _KIND = b"ssh-ed25519"
 _HASH = b"sha512"
 _BEGIN, _END = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
-_WIDTH = 70
+_WIDTH = 70  # as ssh-keygen breaks the lines
 _KEY_SIZE, _SIGNATURE_SIZE = 32, 64
 _PUBLIC_LINE = re.compile(r"(?:(?P<before>[^#\s].*?)\s+)?ssh-ed25519\s+(?P<key>[A-Za-z0-9+/]+=*)(?:\s|\Z)")
 _PURPOSES = re.compile(r'\S+\s+namespaces="([^"]*)"\Z')
@@ -37,14 +37,14 @@ class MissingExtraError(UsageError):
 
 
 class Signer(Record):
-    """A private key, opened."""
+    """An unlocked private key, with the 32 bytes of its public key."""
 
     key: Ed25519PrivateKey
     public: bytes
 
     @property
     def fingerprint(self) -> str:
-        """The name of the key, as ssh shows it."""
+        """The fingerprint of the public key, as `ssh-keygen -l` prints it."""
         return fingerprint(self.public)
 
     def sign(self, message: bytes) -> str:
@@ -53,7 +53,8 @@ class Signer(Record):
 
 
 def open_key(data: bytes, where: str) -> Signer:
-    """The private key in an OpenSSH or PEM file. Raises UsageError when it is none, is locked, or is no ed25519."""
+    """The private key in an OpenSSH or PEM file. Raises UsageError for a file without one, for a passphrase, and for a key of
+    another kind than ed25519; MissingExtraError."""
     library = _library()
     from cryptography.exceptions import UnsupportedAlgorithm
 
@@ -76,7 +77,8 @@ def open_key(data: bytes, where: str) -> Signer:
 
 
 def verify(message: bytes, signature: str, where: str) -> str:
-    """The fingerprint of the key that signed `message`. Raises CorruptError when none did, MissingExtraError."""
+    """The fingerprint of the key in `signature`. Raises CorruptError unless it is a signature of `message`, and
+    MissingExtraError."""
     public, value = _disarm(signature, where)
     _library()
     from cryptography.exceptions import InvalidSignature
@@ -92,9 +94,9 @@ def verify(message: bytes, signature: str, where: str) -> str:
 
 
 def trusted_fingerprints(data: bytes, where: str) -> frozenset[str]:
-    """The fingerprints of the public keys in a file: OpenSSH's lines (also of allowed signers), or PEM.
+    """The fingerprints of the public keys in a file: lines of OpenSSH (also of `allowed_signers`), or PEM.
 
-    Raises UsageError when there is no ed25519 key in it.
+    Raises UsageError for a file with a private key or without an ed25519 key.
     """
     if b"PRIVATE KEY-----" in data:
         raise UsageError(f"{where} is a private key", "use the public key, FILE.pub")
@@ -123,13 +125,14 @@ def _library() -> Any:
 
 
 def _line_keys(text: str) -> Iterator[bytes]:
-    """The keys of lines `ssh-ed25519 KEY`, with or without who may sign before them, and for what."""
+    """The keys in lines `ssh-ed25519 KEY`, and in lines of `allowed_signers`, which name a signer and options first."""
     for line in text.splitlines():
         match = _PUBLIC_LINE.match(line.strip())
         if not match:
             continue
         signer = match["before"]
-        if signer is not None and re.search(r"\s", signer):  # with options; those that restrict otherwise are not known
+        if signer is not None and re.search(r"\s", signer):
+            # A key with any option but namespaces is not trusted: it may restrict the key in a way that is not checked.
             purposes = _PURPOSES.match(signer)
             if purposes is None or PURPOSE.decode() not in purposes[1].split(","):
                 continue
@@ -156,11 +159,13 @@ def _pem_key(data: bytes, where: str) -> bytes:
 
 
 def _signed(message: bytes) -> bytes:
+    """The bytes that the key signs for a message, by SSHSIG."""
     digest = hashlib.sha512(message).digest()
     return _MAGIC + b"".join(map(_string, (PURPOSE, b"", _HASH, digest)))
 
 
 def _armor(public: bytes, value: bytes) -> str:
+    """The text of a signature, from the 32 bytes of the public key and the 64 bytes of the signature."""
     signature = _string(_KIND) + _string(value)
     parts = (_blob(public), PURPOSE, b"", _HASH, signature)
     text = base64.b64encode(_MAGIC + struct.pack(">I", 1) + b"".join(map(_string, parts))).decode()
@@ -169,7 +174,7 @@ def _armor(public: bytes, value: bytes) -> str:
 
 
 def _disarm(armored: str, where: str) -> tuple[bytes, bytes]:
-    """The public key and the bare signature. There is one way to write them, so nothing can hide in another."""
+    """The public key and the 64 bytes of the signature. Raises CorruptError for another text than `_armor` makes of them."""
     body = armored.removeprefix(_BEGIN).rstrip().removesuffix(_END)
     try:
         data = base64.b64decode("".join(body.split()), validate=True)
@@ -178,6 +183,7 @@ def _disarm(armored: str, where: str) -> tuple[bytes, bytes]:
         value = _fields(signature, 2)[1]
     except ValueError:
         public = value = b""
+    # Only one text is valid for a signature, so that nothing can hide in it.
     if (len(public), len(value)) != (_KEY_SIZE, _SIGNATURE_SIZE) or _armor(public, value) != armored:
         raise CorruptError(
             f"{where}: the signature was not made by memcli", "it was modified after it was signed; get a new copy"
@@ -194,7 +200,7 @@ def _string(data: bytes) -> bytes:
 
 
 def _fields(data: bytes, count: int) -> list[bytes]:
-    """The first `count` strings in `data`, and the rest. Raises ValueError."""
+    """The first `count` strings of SSH (a length in 4 bytes, then the bytes) in `data`, and the rest. Raises ValueError."""
     found = []
     for _ in range(count):
         if len(data) < 4 or len(data) - 4 < (size := struct.unpack_from(">I", data)[0]):
