@@ -1,6 +1,5 @@
-"""Whether the code that memories are anchored to is still what it was, and whether their triggers still match files; and to
-accept what the code is now.
-"""
+"""Checks of memories against the code: whether anchored code has changed, and whether path triggers still match files; and
+the acceptance of the current code."""
 
 from __future__ import annotations
 
@@ -20,11 +19,11 @@ from memcli.ports import Shelf
 from memcli.record import Record, replace
 
 BINDING_KINDS = ("decision", "constraint", "negative", "procedure")
-"""The kinds that people act on: one of these must not speak of code that is no longer there."""
+"""The kinds that people act on, so that a stale or gone anchor of one fails the check."""
 
 
 class AnchorFinding(Record):
-    """An anchor of a memory, checked. `number` is its place among the anchors of the memory."""
+    """The result of the check of one anchor. `number` is its index among the anchors of the memory."""
 
     space: str
     memory: Memory
@@ -33,13 +32,13 @@ class AnchorFinding(Record):
 
     @property
     def file(self) -> str:
-        """The file that the anchor names; `checked` may have found it under another name."""
+        """The file that the anchor names, which may have been renamed since: `checked.file` is its current name."""
         anchor = read(self.memory.anchors[self.number])
         return anchor.file if anchor else ""
 
     @property
     def is_failure(self) -> bool:
-        """Whether somebody has to look at it."""
+        """Whether the check fails because of this anchor."""
         return self.checked.is_doubtful and self.memory.kind in BINDING_KINDS
 
     def to_json(self) -> dict[str, Json]:
@@ -49,9 +48,9 @@ class AnchorFinding(Record):
 
 
 class Unmatched(Record):
-    """A path trigger that matched files when its memory was last reviewed, and matches none now: its memory cannot come up.
+    """A path trigger that matched files when its memory was last edited, and matches none now, so that it never fires.
 
-    `file` is one that it matched, `now` the name that it has now, if git can tell.
+    `file` is one that it matched, `now` the current name of this file if git records a rename, or empty.
     """
 
     space: str
@@ -62,7 +61,7 @@ class Unmatched(Record):
 
     @property
     def is_failure(self) -> bool:
-        """Whether somebody has to look at it."""
+        """Whether the check fails because of this trigger."""
         return self.memory.kind in BINDING_KINDS or self.memory.enforce
 
     def to_json(self) -> dict[str, Json]:
@@ -79,23 +78,24 @@ def unmatched_triggers(
     is_named: Callable[[str], bool] = lambda _: True,
     since: str | None = None,
 ) -> list[Unmatched]:
-    """The path triggers of active memories that match no file any more, though nobody has edited the memory since.
+    """The path triggers of active memories whose files were all deleted or renamed since the memory was last edited.
 
-    One that never matched a file is meant for what is to come. Options and errors as for `verify`.
+    Parameters and errors are those of `verify`.
     """
-    asked: list[tuple[str, Memory]] = []
+    triggered: list[tuple[str, Memory]] = []
     for space in spaces:
         shown = _current(workspace, space, "triggers", lambda memory: bool(path_triggers(memory.triggers)))
         found_here = [m for m in shown if m.kind in TRIGGERED_KINDS or m.enforce]
-        asked += [(space, m) for m in sorted(found_here, key=lambda m: (m.path, m.id))]
-    lost = lost_globs([m.triggers for _, m in asked], code.files()) if asked else []
+        triggered += [(space, m) for m in sorted(found_here, key=lambda m: (m.path, m.id))]
+    lost = lost_globs([m.triggers for _, m in triggered], code.files()) if triggered else []
     if not lost:
         return []
-    deleted = code.deleted(min(asked[n][1].updated_at for n, _ in lost))
+    # A trigger that never matched a file may be meant for files to come: only deleted files make it a finding.
+    deleted = code.deleted(min(triggered[n][1].updated_at for n, _ in lost))
     changed = code.changed(since, sorted({file for file, _, _ in deleted})) if since is not None else None
     found = []
     for n, trigger in lost:
-        space, memory = asked[n]
+        space, memory = triggered[n]
         matched = [d for d in deleted if not d[2] or d[2] > memory.updated_at]
         one = next((matched[k] for k in range(len(matched)) if not lost_globs([[trigger]], [matched[k][0]])), None)
         if one and is_named(one[0]) and (changed is None or one[0] in changed):
@@ -104,12 +104,13 @@ def unmatched_triggers(
 
 
 def enforced(workspace: Workspace, space: str) -> Sequence[Memory]:
-    """The current memories of a space that make `guard` fail."""
+    """The current memories of a space that `guard` enforces."""
     return _current(workspace, space, "enforce", lambda memory: memory.enforce)
 
 
 def _current(workspace: Workspace, space: str, name: str, has: Callable[[Memory], bool]) -> Sequence[Memory]:
-    """The current memories that have what is in the field `name`, as it may be shown."""
+    """The active, not superseded memories of a space for which `has` is true, with their id, path, kind and field `name`
+    redacted."""
     with closing(workspace.store.open(space)) as snapshot:
         warn_of_missing(workspace, snapshot)
         found = [m for m in snapshot.memories(name) if m.active and m.superseded_by is None and has(m)]
@@ -117,7 +118,7 @@ def _current(workspace: Workspace, space: str, name: str, has: Callable[[Memory]
 
 
 def open_code(workspace: Workspace) -> WorkTree:
-    """The code that the memories of the store are anchored to. Raises UsageError when there is none."""
+    """The work tree that the anchors of the store refer to. Raises UsageError if the store is in none."""
     code = workspace.load_code()
     if code is None:
         raise UsageError(
@@ -133,9 +134,10 @@ def verify(
     is_named: Callable[[str], bool] = lambda _: True,
     since: str | None = None,
 ) -> list[AnchorFinding]:
-    """Checks the anchors of all memories that are active, in files that are named, and that changed `since` a commit.
+    """Checks the anchors of all active memories, in order of space and path: those in files for which `is_named` is true and,
+    with `since`, that changed since this commit.
 
-    In order of space and path. Raises CorruptError, StoreError, and where `since` names no commit as git does.
+    Raises CorruptError, StoreError, and the error of git if `since` is no commit.
     """
     anchored: list[tuple[str, Memory, int, Anchor, str]] = []
     for space in spaces:
@@ -155,9 +157,10 @@ def verify(
 
 
 def reanchor(workspace: Workspace, code: WorkTree, findings: Sequence[AnchorFinding]) -> list[AnchorFinding]:
-    """Stores the code of now for what moved or is stale, in one write for each space; returns what was accepted.
+    """Renews the anchors that moved or are stale, by the current code, in one write for each space. Returns the findings whose
+    anchors were renewed; a memory whose anchors changed since the check is skipped.
 
-    A memory whose anchors were changed meanwhile stays as it is. Raises LockedError, CorruptError, StoreError.
+    Raises LockedError, CorruptError, StoreError.
     """
     wanted = [f for f in findings if not f.checked.is_fresh and _renewed(code, f) is not None]
     commits = code.commits(sorted({finding.checked.file for finding in wanted}))
@@ -178,13 +181,14 @@ def reanchor(workspace: Workspace, code: WorkTree, findings: Sequence[AnchorFind
 
 
 def _renewed(code: WorkTree, finding: AnchorFinding) -> dict[str, Json] | None:
+    """The anchor for the current code; None if the code is gone."""
     if finding.checked.state == GONE:
         return None
     return renewed(finding.memory.anchors[finding.number], finding.checked, code.text(finding.checked.file))
 
 
 def _write(workspace: Workspace, space: str, before: dict[str, Memory], after: dict[str, Memory]) -> frozenset[str]:
-    """Gives the memories their new anchors where they still have the old ones; returns the ids of those."""
+    """Stores the anchors of `after` in the memories that still have those of `before`; returns the ids of these memories."""
     now = workspace.clock()
     done: set[str] = set()
 
@@ -200,8 +204,8 @@ def _write(workspace: Workspace, space: str, before: dict[str, Memory], after: d
 
 
 def count_rules(workspace: Workspace) -> tuple[int, int]:
-    """How many memories of tracked spaces are enforced, and how many have a stale or lost anchor, or a trigger that matches
-    nothing any more, and fail `check code` for it. Raises CorruptError, StoreError."""
+    """The number of enforced memories of tracked spaces, and the number of memories that fail `check code`, for an anchor or
+    for a trigger; 0 of these outside of a work tree. Raises CorruptError, StoreError."""
     spaces = tracked_spaces(workspace)
     count = sum(len(enforced(workspace, space)) for space in spaces)
     code = workspace.load_code()

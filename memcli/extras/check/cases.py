@@ -1,4 +1,4 @@
-"""Test recall: ask what a team expects an answer to, and compare the answers with those of a plain word search."""
+"""Runs recall tests: recalls the topic of each case, judges the result, and compares it with that of a plain word search."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ from memcli.record import Record, replace
 from memcli.safety.injection import find_reasons
 
 WORDS = "basic"
-"""The backend that the answers are compared with."""
+"""The backend of the plain word search."""
 DEEP = 100
-"""How far a search goes for where something stands that the answer lacks."""
+"""The number of entries among which a target is looked for that the result lacks, to report its rank."""
 
 PrintEntry = Callable[[int, Section, Bundle], str]
-"""Prints one entry of a bundle, as `Renderer` does among the others."""
+"""Renders one entry of a bundle, from its number (from 1), its section and the bundle, as a `Renderer` prints it."""
 
 
 class CaseOutcome(Record):
-    """A verdict in words that may be printed: the topic, what is missing, with the place where a longer answer has it, and what
-    was found though unwanted, with its place. `reason`: why there are no entries. `is_degraded`: by words alone."""
+    """A verdict in texts that may be printed. `missing` has each target without an entry and its rank in a longer result, None
+    if that lacks it, too; `unwanted` has each unwanted entry and its rank. `reason` explains a result without entries.
+    `is_degraded`: recall searched by words alone."""
 
     verdict: CaseVerdict
     topic: str
@@ -69,14 +70,14 @@ class CaseOutcome(Record):
 def run_cases(
     workspace: Workspace, cases: Iterable[Case], render: Renderer, print_entry: PrintEntry
 ) -> tuple[list[CaseOutcome], Measures, Measures]:
-    """Asks each case's topic and judges what is printed: what came of the cases, in their order, and the measures of recall
-    and of a plain word search. The user-wide store is not asked: it differs between machines.
+    """Recalls the topic of each case and judges the printed entries. Returns the outcomes in the order of the cases, and the
+    measures of recall and of a plain word search.
 
-    Raises UsageError naming file and line for a case that cannot be asked, CorruptError, StoreError.
+    Raises UsageError naming file and line for an invalid case, CorruptError, StoreError.
     """
     expectations = [read_expectation(case) for case in cases]
     answers = _ask(workspace, expectations, render, print_entry)
-    quiet = workspace.copy_with(warn=lambda _: None)  # what there is to say has been said
+    quiet = workspace.copy_with(warn=lambda _: None)  # the first search has printed all warnings
     words = _ask(quiet.copy_with(backend=WORDS), expectations, render, print_entry)
     missed = [verdict.expectation for verdict, _ in answers if verdict.missing]
     deeper = [replace(e, case=replace(e.case, top=depth_of(e.case), budget=None)) for e in missed]
@@ -84,7 +85,8 @@ def run_cases(
     redact = workspace.redactor.cleaner(workspace.store.policy(workspace.space))
 
     def shown(want: Want) -> str:
-        """What may be printed of an expectation, which may have come with a clone: no secret, and no instructions."""
+        """The text of an expectation, redacted, if it contains no instructions."""
+        # Tests may come with a clone, and their output may be read by a language model.
         text = redact(want.text)
         return "(not shown: it contains instructions)" if find_reasons(text) else text
 
@@ -108,10 +110,10 @@ def run_cases(
 def _ask(
     workspace: Workspace, expectations: Sequence[Expectation], render: Renderer, print_entry: PrintEntry
 ) -> list[tuple[CaseVerdict, Bundle]]:
-    """The answers and what they amount to, in the order of the expectations. Each space is loaded once."""
+    """The verdict and the bundle for each expectation, in order. Raises UsageError naming file and line of an invalid case."""
     found: dict[int, tuple[CaseVerdict, Bundle]] = {}
-    for space in dict.fromkeys(e.case.space for e in expectations):
-        asked = workspace.copy_with(is_noted=False, **({"space": space, "is_space_named": True} if space else {}))
+    for space in dict.fromkeys(e.case.space for e in expectations):  # by space, so that each is loaded once
+        searched = workspace.copy_with(is_noted=False, **({"space": space, "is_space_named": True} if space else {}))
         here = [(n, e) for n, e in enumerate(expectations) if e.case.space == space]
         queries = [
             Query(
@@ -120,7 +122,8 @@ def _ask(
             )
             for _, e in here
         ]  # fmt: skip
-        bundles = recall(asked, queries, with_global=False, render=render)
+        # Without the user-wide store, so that a test gives the same result on all machines.
+        bundles = recall(searched, queries, with_global=False, render=render)
         for n, expectation in here:
             try:
                 bundle = next(bundles)
@@ -128,7 +131,8 @@ def _ask(
                 raise UsageError(f"{expectation.case.place}: {error.message}", error.hint) from None
             entries = []
             for number, section in enumerate(bundle.sections, 1):
-                own = (section.memory.id, section.memory.path)  # of a commit one entry stands for all its memories
+                own = (section.memory.id, section.memory.path)
+                # One entry stands for all memories of a commit: any of their names satisfies a target.
                 names = frozenset(name for pair in (own, *section.also) for name in pair)
                 entries.append(AnswerEntry(names, " ".join(print_entry(number, section, bundle).split())))
             is_empty = not entries and bundle.reason != BUDGET_TOO_SMALL
@@ -137,5 +141,5 @@ def _ask(
 
 
 def depth_of(case: Case) -> int:
-    """How many entries the longer answer may have, by which a place is found of what the answer lacks."""
+    """The limit of the longer search that finds the rank of a target which the result of the case lacks."""
     return max(DEEP, DEFAULT_LIMIT if case.top is None else case.top)

@@ -23,7 +23,7 @@ _MEND = (
 
 
 class CheckCodeOptions(Options):
-    """What `memcli check code` takes."""
+    """The options of `memcli check code`."""
 
     paths: list[str] = argument(
         "[PATH...]", kind=FILE, help="Check only anchors in these files and folders.", many=True
@@ -75,16 +75,17 @@ def command(session: CommandContext, options: CheckCodeOptions) -> int:
     files = [*(finding.file for finding in findings), *(one.file for one in unmatched)]
     for place, path in zip(places, options.paths or (), strict=True):
         is_known = os.path.lexists(path) or any(_is_in(file, place) for file in files)
-        if not is_known and options.changed is None:  # else it may be anchored to, and not have changed
+        # With --changed, an anchored file that did not change is not among the findings, so it may be known after all.
+        if not is_known and options.changed is None:
             raise NotFoundError(f"no such file or anchor: {show(path)}", "name a file or a folder")
     accepted = accept(workspace, code, findings) if options.reanchor else []
-    left = [finding for finding in findings if finding not in accepted]
-    failed = sum(finding.is_failure for finding in left) + sum(one.is_failure for one in unmatched)
+    remaining = [finding for finding in findings if finding not in accepted]
+    failed = sum(finding.is_failure for finding in remaining) + sum(one.is_failure for one in unmatched)
     data = {
         "anchors": len(findings),
         "failed": failed,
         "found": [
-            *(finding.to_json() for finding in left if not finding.checked.is_fresh),
+            *(finding.to_json() for finding in remaining if not finding.checked.is_fresh),
             *(one.to_json() for one in unmatched),
         ],
         "reanchored": [finding.to_json() for finding in accepted],
@@ -94,7 +95,7 @@ def command(session: CommandContext, options: CheckCodeOptions) -> int:
         elsewhere = f" (space {one.space})" if one.space != workspace.space else ""
         matched = f"matched {show(one.file)}{one.now and f', now {one.now}'}"
         lines.append(f"{one.memory.path}: {one.memory.id} matches no file: {show(one.trigger)} ({matched}){elsewhere}")
-    session.output.answer(data, "\n".join([*lines, _text(findings, left, accepted, workspace.space)]))
+    session.output.answer(data, "\n".join([*lines, _text(findings, remaining, accepted, workspace.space)]))
     if failed:
         session.output.note(_MEND)
         return CorruptError.exit_code
@@ -106,11 +107,11 @@ def _is_in(file: str, place: str) -> bool:
 
 
 def _text(
-    findings: Sequence[AnchorFinding], left: Sequence[AnchorFinding], accepted: Sequence[AnchorFinding], space: str
+    findings: Sequence[AnchorFinding], remaining: Sequence[AnchorFinding], accepted: Sequence[AnchorFinding], space: str
 ) -> str:
-    lines = [_line(finding, finding.checked.state, space) for finding in left if not finding.checked.is_fresh]
+    lines = [_line(finding, finding.checked.state, space) for finding in remaining if not finding.checked.is_fresh]
     lines += [_line(finding, "reanchored", space) for finding in accepted]
-    counts = Counter(finding.checked.state for finding in left)
+    counts = Counter(finding.checked.state for finding in remaining)
     counts["reanchored"] = len(accepted)
     text = ", ".join(f"{counts[name]} {name}" for name in _ORDER if counts[name])
     return "\n".join([*lines, f"{len(findings)} {'anchor' if len(findings) == 1 else 'anchors'}{text and f': {text}'}"])

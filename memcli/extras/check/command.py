@@ -53,7 +53,7 @@ command = Group(
 
 
 class _Outcome(Output):
-    """The outcome of one check, as its output: what it prints is part of the answer of all."""
+    """The outcome of one check, and the output that it prints to, so that its results become part of those of `check`."""
 
     def __init__(self, name: str) -> None:
         super().__init__(json=True)
@@ -69,7 +69,7 @@ class _Outcome(Output):
         self._notes.append(text)
 
     def report(self) -> list[str]:
-        """A line with the state, and below it what a check that failed says."""
+        """A line with the state and, for a failed check, what it printed."""
         head = self.problem or next(iter([*self._text[-1:], *self._notes, "nothing to report"]))
         details = [*self._text, *self._notes] if self.state == "failed" else []
         return [f"{self.state:<7}  {self.name:<7}  {head}", *(f"  {line}" for line in details if line != head)]
@@ -80,5 +80,5 @@ class _Outcome(Output):
 
 
 _ABSENT = {code.command.name: UsageError, recall.command.name: NotFoundError}
-"""The error of a check for which there is nothing to check: no repository, no tests. It is skipped then; any other error makes
-it fail."""
+"""The error that a check raises if it does not apply to the store (no repository, no tests), so that it is skipped. Any other
+error makes it fail."""

@@ -1,4 +1,4 @@
-"""Judge an answer by what a team expects of it, and measure many: recall@k, MRR and the share that is answered."""
+"""Compares the results of recall with expectations, and measures them: recall@k, MRR and the share of passed cases."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _WILDCARD = re.compile(r"[*?\[]")
 
 
 class Case(Record, kw_only=True):
-    """A topic, what the answer must and must not contain, and the options to ask with; None and "" stand for the defaults.
+    """A topic, what its result must and must not contain, and the options of the search; None and "" stand for the defaults.
 
-    `answers` are alternatives: one printed passage must match one of them. `type` is the label of a question set.
+    `answers` are alternative patterns: one printed passage must match one of them. With `empty`, nothing may match. `type` is
+    the label of the case in a question set.
     """
 
     file: str
@@ -39,19 +40,20 @@ class Case(Record, kw_only=True):
 
     @property
     def place(self) -> str:
-        """Where the case stands, as `file:line`."""
+        """The file and line of the case, as `file:line`."""
         return f"{self.file}:{self.line}"
 
 
 class AnswerEntry(Record):
-    """One entry of an answer: the ids and paths that it stands for, and its printed text with white space collapsed."""
+    """One entry of a result: the ids and paths that it stands for, and its printed text with white space collapsed."""
 
     names: frozenset[str]
     text: str
 
 
 class Want(Record):
-    """What an entry may satisfy: it has the name `text`, a path that matches `glob`, or a text that matches a pattern."""
+    """A condition that an entry may meet: its text matches one of `patterns` or, without patterns, one of its names is `text`
+    or matches `glob`."""
 
     text: str
     glob: Any = None
@@ -59,7 +61,7 @@ class Want(Record):
 
 
 class Expectation(Record):
-    """A case with its patterns compiled. `targets` must each be found, `unwanted` must not."""
+    """A case with compiled patterns. Each of `targets` must be met by an entry, and none of `unwanted`."""
 
     case: Case
     targets: tuple[Want, ...]
@@ -67,8 +69,8 @@ class Expectation(Record):
 
 
 class CaseVerdict(Record):
-    """How an answer met a case: the place of the first entry for each target, None if there is none, and what was found
-    though unwanted. `size` is how many entries the answer has."""
+    """The comparison of a result with a case: for each target, the rank of the first entry that meets it, or None; and each
+    unwanted condition that an entry meets, with its rank. `size` is the number of entries. `is_empty`: nothing matched."""
 
     expectation: Expectation
     places: tuple[int | None, ...]
@@ -78,28 +80,29 @@ class CaseVerdict(Record):
 
     @property
     def missing(self) -> list[Want]:
-        """The targets that were not found."""
+        """The targets that no entry meets."""
         return [want for want, place in zip(self.expectation.targets, self.places, strict=True) if place is None]
 
     @property
     def has_passed(self) -> bool:
-        """Whether the answer is as expected."""
+        """Whether the result meets all expectations."""
         return not (self.missing or self.unwanted) and (self.is_empty or not self.expectation.case.empty)
 
 
 class Measures(Record):
-    """What many verdicts amount to. `asked` cases have targets; recall and MRR are means over these, None without any."""
+    """The sums over many verdicts. Of `targeted` cases, which have targets, `answered` miss none. `recall` (the mean share of
+    targets that are met) and `mrr` (the mean of 1 / rank of the first) are means over these; None if there are none."""
 
     cases: int
     passed: int
-    asked: int
+    targeted: int
     answered: int
     recall: float | None
     mrr: float | None
 
 
 def read_expectation(case: Case) -> Expectation:
-    """The case with its patterns compiled. Raises UsageError naming file and line."""
+    """The case with its patterns compiled. Raises UsageError naming file and line of an invalid pattern."""
     targets = [_want(text, "must_include", case) for text in case.must_include]
     if case.answers:
         shown = " or ".join(f"/{pattern}/" for pattern in case.answers)
@@ -110,7 +113,7 @@ def read_expectation(case: Case) -> Expectation:
 
 
 def judge(expectation: Expectation, entries: Sequence[AnswerEntry], is_empty: bool) -> CaseVerdict:
-    """Compares the entries of an answer, best first, with what is expected of it."""
+    """Compares the entries of a result, best first, with an expectation."""
     unwanted = [(want, _place(want, entries)) for want in expectation.unwanted]
     return CaseVerdict(
         expectation,
@@ -122,15 +125,15 @@ def judge(expectation: Expectation, entries: Sequence[AnswerEntry], is_empty: bo
 
 
 def measure(verdicts: Sequence[CaseVerdict]) -> Measures:
-    """Adds up the verdicts."""
-    asked = [verdict for verdict in verdicts if verdict.places]
-    found = [[place for place in verdict.places if place is not None] for verdict in asked]
+    """Sums up the verdicts."""
+    targeted = [verdict for verdict in verdicts if verdict.places]
+    found = [[place for place in verdict.places if place is not None] for verdict in targeted]
     return Measures(
         len(verdicts),
         sum(verdict.has_passed for verdict in verdicts),
-        len(asked),
-        sum(not verdict.missing for verdict in asked),
-        _mean([len(places) / len(verdict.places) for places, verdict in zip(found, asked, strict=True)]),
+        len(targeted),
+        sum(not verdict.missing for verdict in targeted),
+        _mean([len(places) / len(verdict.places) for places, verdict in zip(found, targeted, strict=True)]),
         _mean([1 / min(places) if places else 0.0 for places in found]),
     )
 
@@ -140,7 +143,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _place(want: Want, entries: Sequence[AnswerEntry]) -> int | None:
-    """The place of the first entry that satisfies what is wanted; None if none does."""
+    """The rank, from 1, of the first entry that meets a condition; None if none does."""
     for place, entry in enumerate(entries, 1):
         if want.patterns:
             is_met = any(pattern.search(entry.text) for pattern in want.patterns)
@@ -153,6 +156,7 @@ def _place(want: Want, entries: Sequence[AnswerEntry]) -> int | None:
 
 
 def _want(text: str, key: str, case: Case) -> Want:
+    """The condition that a text of a case stands for: a /pattern/, a glob, or a name. Raises UsageError."""
     if text.startswith("/"):
         if len(text) < 3 or not text.endswith("/"):
             raise UsageError(f"{case.place}: {key} {text[:80]!a} is not a /pattern/", "write a slash at both ends")
@@ -168,6 +172,7 @@ def _want(text: str, key: str, case: Case) -> Want:
 
 
 def _compiled(text: str, key: str, case: Case) -> Any:
+    """The compiled pattern. Raises UsageError naming file and line."""
     try:
         return compile_pattern(f"(?i){text}", key)
     except UsageError as error:
@@ -178,6 +183,7 @@ def _compiled(text: str, key: str, case: Case) -> Any:
 
 @cache
 def _python_pattern(text: str) -> re.Pattern[str] | None:
+    """A pattern in the syntax of Python's `re`; None if it is invalid."""
     try:
         return re.compile(text, re.IGNORECASE)
     except (re.error, OverflowError, RecursionError):

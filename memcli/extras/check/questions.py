@@ -18,7 +18,7 @@ from memcli.extras.check.expectations import Case
 from memcli.model.names import check_space, show
 
 Where = Callable[[str], str]
-"""The file and line of a key."""
+"""Returns the file and line of a key, as `file:line`."""
 
 _MOST = {"top": 10_000, "budget": 10**7}
 _OPTIONS = ("top", "budget", "kind", "under", "space", "at")
@@ -30,15 +30,16 @@ _SHOWN = 40
 _OPAQUE = re.compile(
     r'"""(?:[^\\]|\\.)*?(?:"""|\Z)|\'\'\'.*?(?:\'\'\'|\Z)|"(?:[^"\\\n]|\\[^\n])*+"?|\'[^\'\n]*+\'?|#[^\n]*+', re.DOTALL
 )
-"""Strings and comments of TOML; one that is not closed extends to the end, so that each character is read once."""
+"""Strings and comments of TOML. An unclosed one extends to the end, so that no character is read twice: linear time."""
 _CASE = re.compile(r"[ \t]*\[\[[ \t]*case[ \t]*\]\]")
 _MOST_DOTS = 64
-"""The parser takes quadratic time for a key of many parts."""
+"""The most dots in a line: tomllib takes quadratic time for a key of many parts."""
 _AT_LINE = re.compile(r" \(at line (\d+), column \d+\)\Z")
 
 
 def read_cases(text: str, file: str) -> list[Case]:
-    """The cases of a TOML file, in order. Raises UsageError."""
+    """The cases of a TOML file, in order. Raises UsageError naming file and line."""
+    # tomllib gives no lines: they are searched in the text without strings and comments, which may contain keys.
     bare = _OPAQUE.sub(lambda found: "\n" * found[0].count("\n"), text).split("\n")
     data = _parsed(text, bare, file)
     _check_keys(data, ("case", "defaults"), partial(_place, bare, 0, file))
@@ -52,6 +53,7 @@ def read_cases(text: str, file: str) -> list[Case]:
     _check_keys(defaults, _OPTIONS, of_default)
     common = _values(defaults, of_default)
     lines = [number for number, line in enumerate(bare, 1) if _CASE.match(line)]
+    # The numbers differ if cases are written as inline tables, or by a quoted key.
     lines = lines if len(lines) == len(tables) else [1] * len(tables)
     cases = []
     for table, line in zip(tables, lines, strict=True):
@@ -64,7 +66,7 @@ def read_cases(text: str, file: str) -> list[Case]:
 def read_questions(text: str, file: str) -> list[Case]:
     """The cases of a question set: one object per line with `q`, `type` and `answers`; the type `none` has no answer.
 
-    Keys that are not those of a case are ignored. Raises UsageError.
+    Unknown keys are ignored. Raises UsageError naming file and line.
     """
     cases = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -90,6 +92,7 @@ def read_questions(text: str, file: str) -> list[Case]:
 
 
 def _parsed(text: str, bare: Iterable[str], file: str) -> dict[str, Any]:
+    """The TOML in `text`; `bare` are its lines without strings and comments. Raises UsageError."""
     for number, line in enumerate(bare, 1):
         if line.count(".") > _MOST_DOTS:
             raise UsageError(f"{file}:{number}: a key has too many parts", "correct the file")
@@ -104,7 +107,8 @@ def _parsed(text: str, bare: Iterable[str], file: str) -> dict[str, Any]:
 
 
 def _line_of(bare: list[str], start: int, key: str) -> int:
-    """The line, from `start` on, that sets the key or opens the table `[key]` before the next case; else `start`."""
+    """The number of the line, after line `start`, that sets the key or opens the table `[key]` before the next case; else
+    `start`, at least 1."""
     shown = re.escape(key)
     pattern = re.compile(
         rf"[ \t]*{shown}" if key.startswith("[") else rf"[ \t]*(?:{shown}[ \t]*[.=]|\[+[ \t]*{shown}\b)"
@@ -122,6 +126,7 @@ def _place(bare: list[str], start: int, file: str, key: str) -> str:
 
 
 def _check_keys(table: Mapping[str, Any], known: tuple[str, ...], where: Where) -> None:
+    """Raises UsageError for a key that is not known, with the nearest known one."""
     for key in table:
         if key not in known:
             close = get_close_matches(key, known, 1)
@@ -130,6 +135,7 @@ def _check_keys(table: Mapping[str, Any], known: tuple[str, ...], where: Where) 
 
 
 def _checked(case: Case) -> Case:
+    """The case. Raises UsageError if it has no topic, tests nothing, or contradicts itself."""
     if not case.topic:
         raise UsageError(f"{case.place}: the case has no topic", 'write topic = "which database?"')
     if case.empty and (case.must_include or case.answers):
@@ -145,6 +151,7 @@ def _values(table: Mapping[str, Any], where: Where) -> dict[str, Any]:
 
 
 def _value(key: str, value: Any, where: str) -> Any:
+    """The value of a field of `Case` that a key sets. Raises UsageError for a value of the wrong type or out of bounds."""
     if key == "empty":
         if not isinstance(value, bool):
             raise UsageError(f"{where}: empty must be true or false")
@@ -158,7 +165,7 @@ def _value(key: str, value: Any, where: str) -> Any:
         if not items:
             raise UsageError(f"{where}: {key} is empty", "remove it")
         return tuple(_text(item, key, where) for item in items)
-    if key == "at" and isinstance(value, date):  # which a datetime is too
+    if key == "at" and isinstance(value, date):  # TOML has dates; a datetime is a date, too
         value = value.isoformat()
     text = _text(value, key, where)
     try:
@@ -170,7 +177,8 @@ def _value(key: str, value: Any, where: str) -> Any:
 
 
 def _text(value: Any, key: str, where: str) -> str:
-    """`value` in NFC, as paths are stored."""
+    """The text in Unicode's form NFC, in which paths are stored. Raises UsageError for another type, a blank text and lone
+    surrogates."""
     if not isinstance(value, str):
         hint = f'write {key} = ["..."]' if key in _LISTS else f'write {key} = "..."'
         raise UsageError(f"{where}: {key} must be text", hint)

@@ -27,7 +27,7 @@ _WRITE = 'write a file with [[case]], topic = "which database?" and must_include
 
 
 class CheckRecallOptions(Options):
-    """What `memcli check recall` takes."""
+    """The options of `memcli check recall`."""
 
     files: list[str] = argument("[FILE...]", "TOML files with tests [default: .memory/tests/*.toml].", many=True)
     questions: list[str] = option(
@@ -84,13 +84,13 @@ def command(session: CommandContext, options: CheckRecallOptions) -> int:
             "no tests" if named else f"no tests in {_shown(os.path.join(workspace.root, _FOLDER))}", _WRITE
         )
     given = {name: value for name in ("top", "budget") if (value := getattr(options, name)) is not None}
-    asked = (replace(case, **given) for case in cases)
-    outcomes, measures, words = run_cases(workspace, asked, RENDERERS["prompt"](), entry)
+    limited = (replace(case, **given) for case in cases)
+    outcomes, measures, words = run_cases(workspace, limited, RENDERERS["prompt"](), entry)
     data = {
         "recall": _measured(measures), "words": _measured(words), "tests": [outcome.to_json() for outcome in outcomes],
     }  # fmt: skip
     tops = {outcome.case.top or DEFAULT_LIMIT for outcome in outcomes}
-    k = tops.pop() if len(tops) == 1 else "k"  # the limit that all tests have in common
+    k = tops.pop() if len(tops) == 1 else "k"  # one number is right only if all tests have the same limit
     lines = [_line(outcome) for outcome in outcomes if not outcome.verdict.has_passed]
     lines.append(
         f"{counted(measures.cases, 'test')}: {measures.passed} passed, {measures.cases - measures.passed} failed"
@@ -104,20 +104,9 @@ def command(session: CommandContext, options: CheckRecallOptions) -> int:
 
 
 def _own(root: str) -> Iterator[list[Case]]:
-    """The tests that the store has. Raises UsageError, StoreError."""
+    """The cases of each file of tests in the store at `root`. Raises UsageError, StoreError."""
     from memcli.extras.check.questions import read_cases
     from memcli.store.atomic import read_regular
-
-    def read(path: str) -> bytes:
-        try:
-            data = read_regular(path, _MAX_BYTES + 1) or b""
-        except OSError as error:
-            raise StoreError(
-                f"cannot read {_shown(path)}: {error.strerror}", "replace it with a regular file"
-            ) from None
-        if len(data) > _MAX_BYTES:
-            raise UsageError(f"{_shown(path)} is longer than 1 MiB", "split it into parts")
-        return data
 
     folder = os.path.join(root, _FOLDER)
     try:
@@ -127,18 +116,27 @@ def _own(root: str) -> Iterator[list[Case]]:
     except OSError as error:
         raise StoreError(f"cannot read {_shown(folder)}: {error.strerror}", "replace it with a folder") from None
     for name in names:
-        if name.endswith(".toml") and not name.startswith("."):
-            path = os.path.join(folder, name)
-            yield read_cases(decode(read(path), _shown(path)), _shown(path))
+        if not name.endswith(".toml") or name.startswith("."):
+            continue
+        path = os.path.join(folder, name)
+        shown = _shown(path)
+        try:
+            data = read_regular(path, _MAX_BYTES + 1) or b""
+        except OSError as error:
+            raise StoreError(f"cannot read {shown}: {error.strerror}", "replace it with a regular file") from None
+        if len(data) > _MAX_BYTES:
+            raise UsageError(f"{shown} is longer than 1 MiB", "split it into parts")
+        yield read_cases(decode(data, shown), shown)
 
 
 def _shown(path: str) -> str:
-    """The path as a person at the working directory would type it."""
+    """The path relative to the working directory, if it is below that."""
     near = os.path.relpath(path)
     return path if near.startswith(os.pardir) else near
 
 
 def _line(outcome: CaseOutcome) -> str:
+    """The line about a failed test: its file and line, its topic, and what is wrong with the result."""
     from memcli.extras.check.cases import depth_of
     from memcli.render.clean import clean_line, cut
 
@@ -159,7 +157,7 @@ def _line(outcome: CaseOutcome) -> str:
 
 def _row(name: str, measures: Measures) -> list[str]:
     means = ["-" if mean is None else f"{mean:.3f}" for mean in (measures.recall, measures.mrr)]
-    return [name, str(measures.cases), str(measures.passed), f"{measures.answered} of {measures.asked}", *means]
+    return [name, str(measures.cases), str(measures.passed), f"{measures.answered} of {measures.targeted}", *means]
 
 
 def _measured(measures: Measures) -> Json:
@@ -167,7 +165,7 @@ def _measured(measures: Measures) -> Json:
     return {
         "cases": measures.cases,
         "passed": measures.passed,
-        "asked": measures.asked,
+        "asked": measures.targeted,
         "answered": measures.answered,
         **{name: None if mean is None else round(mean, 4) for name, mean in means.items()},
     }

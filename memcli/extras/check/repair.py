@@ -1,6 +1,7 @@
-"""Looks through the files of a store for damage, and mends it. What a repair changes is put aside whole first.
+"""Checks the files of a store for damage, and repairs them.
 
-The quarantine: files that were damaged or came from another machine, put aside; what is erased goes from there too.
+Before a repair changes more than the layout of a file, the original is copied to the quarantine, a folder of the private
+state.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ import orjson
 from memcli.codec.bundle import read_export
 from memcli.codec.run import decode_run
 from memcli.codec.session import VERSION, decode_entry, decode_header, encode_entry, encode_header
-from memcli.codec.space import check_writable, decode_space, of_memory, spans
+from memcli.codec.space import check_writable, decode_space, encode_space, of_memory, spans
 from memcli.digests import blake2b
 from memcli.errors import CorruptError, MemcliError, StoreError, UsageError
-from memcli.extras.check.soundness import check_chain, examine, is_canonical
+from memcli.extras.check.soundness import check_chain, examine
 from memcli.model.conversation import Entry, Message, Session
 from memcli.model.findings import Damage
 from memcli.model.names import check_space, is_session_id
@@ -36,13 +37,14 @@ from memcli.store.sessions import SUFFIX, SessionFile, lock_sessions, short_key
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
 
 _ID = re.compile(of_memory("id") + rb'("[^\n]*"),?\n')
-_MAX_BYTES = 1 << 32
+_MAX_BYTES = 1 << 32  # also a file that a defect has blown up is read, to be repaired
 
 
 def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> Iterator[tuple[Damage, bool]]:
-    """Everything that is wrong in the store, and whether it was mended.
+    """Yields all damage in the store, each with whether it was repaired.
 
-    `fold` makes a space take in what its journal still holds. Raises LockedError, StoreError.
+    `fold(space)` applies the requests of the space's journal and finishes its interrupted writes. Raises LockedError,
+    StoreError.
     """
     names, strange = _space_names(layout)
     yield from ((finding, False) for finding in strange)
@@ -69,6 +71,7 @@ def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> 
         if name in erasing:
             message = "a command was ended before it had erased all that it deleted"
             left.append(Damage(f"local/{name}.erasing", "leftover", message, repair="finish the erasure"))
+        # A write rewrites the file, so it waits until all damage of the file is repaired.
         mends = repair and all(mended or not finding.is_damage for finding, mended in found)
         if left and mends:
             fold(name)
@@ -80,7 +83,10 @@ def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> 
 def check_space_file(
     layout: Layout, name: str, known: Mapping[str, frozenset[str]], repair: bool
 ) -> list[tuple[Damage, bool]]:
-    """What is wrong with the file of one space, and whether it was mended: under its lock, in one write."""
+    """The damage in the file of one space, each with whether it was repaired. A repair is one write under the space's lock.
+
+    `known` has the ids in each space of the store, for links between spaces. Raises LockedError, StoreError.
+    """
     path, where = layout.space(name), os.path.join("spaces", f"{name}.json")
     with _held(layout, name) if repair else nullcontext() as held:
         try:
@@ -105,19 +111,22 @@ def check_space_file(
 
 
 def format_space(layout: Layout, name: str, check: bool) -> bool:
-    """Whether the file of a space was canonical; without `check` it is now. Raises CorruptError, NotFoundError."""
+    """Whether the file of a space was canonical. Without `check`, it is rewritten if not. Raises CorruptError, NotFoundError,
+    LockedError, StoreError."""
     path, where = layout.space(check_space(name)), os.path.join("spaces", f"{name}.json")
     with _held(layout, name) as held:
         with closing(FileSnapshot(name, path)) as snapshot:
             check_writable(snapshot.load(), where)
-            canonical, after = is_canonical(snapshot.read(), where)
-        if not canonical and not check:
-            held.leave(fingerprint_of(write_file(path, after, alone=True, temporary=layout.temporary)))
-        return canonical
+            data = snapshot.read()
+        canonical = encode_space(decode_space(data, where))
+        if data != canonical and not check:
+            held.leave(fingerprint_of(write_file(path, canonical, alone=True, temporary=layout.temporary)))
+        return data == canonical
 
 
 def space_names(layout: Layout, named: Iterable[str]) -> list[str]:
-    """The spaces that are named, by name or by file; all of them when none is. Raises UsageError."""
+    """The names of the spaces in `named`, each a name or the path of a file; without any, all spaces of the store. Raises
+    UsageError for one that the store does not have."""
     known, _ = _space_names(layout)
     chosen = []
     for text in named:
@@ -130,7 +139,7 @@ def space_names(layout: Layout, named: Iterable[str]) -> list[str]:
 
 
 def _space_names(layout: Layout) -> tuple[list[str], list[Damage]]:
-    """The spaces, sorted, and what lies among their files and is none."""
+    """The names of the spaces, sorted, and findings about other files in their folder."""
     names, strange = [], []
     for file in layout.space_names():
         where = os.path.join("spaces", file)
@@ -150,7 +159,7 @@ def _space_names(layout: Layout) -> tuple[list[str], list[Damage]]:
 
 
 def _leftovers(layout: Layout, repair: bool) -> Iterator[tuple[Damage, bool]]:
-    """Temporary files of writers that died."""
+    """Yields the temporary files of killed writers, each with whether it was removed."""
     for path, where, lock in leftovers(layout):
         finding = Damage(where, "leftover", "left over from an interrupted write", repair="move it to quarantine")
         if not repair:
@@ -158,9 +167,11 @@ def _leftovers(layout: Layout, repair: bool) -> Iterator[tuple[Damage, bool]]:
             continue
         if lock:
             make_folder(os.path.dirname(lock))
-        with locked(lock, "the space") if lock else nullcontext():  # nobody is writing it now
+        # The lock excludes a writer that is at work on the file; one that ended meanwhile has taken it away.
+        with locked(lock, "the space") if lock else nullcontext():
             if os.path.lexists(path):
-                if where.split(os.sep, maxsplit=1)[0] == "cache" and not os.path.isdir(path):  # it can be rebuilt
+                # The cache can be rebuilt, so nothing of it is worth a copy in the quarantine.
+                if where.split(os.sep, maxsplit=1)[0] == "cache" and not os.path.isdir(path):
                     remove_file(path)
                 else:
                     move_file(path, layout.private("quarantine"))
@@ -168,7 +179,7 @@ def _leftovers(layout: Layout, repair: bool) -> Iterator[tuple[Damage, bool]]:
 
 
 def _records(layout: Layout) -> Iterator[Damage]:
-    """What is wrong with exports, the trash and the audit logs, which nothing can mend."""
+    """Yields the damage in exports, the trash and the audit logs, which cannot be repaired."""
     kinds: tuple[tuple[str, str, str, Callable[[bytes, str, str], object]], ...] = (
         ("exports", layout.export(""), "export", lambda data, _, where: read_export(data, where)),
         (os.path.join("local", "trash"), layout.private("trash"), "trash", lambda data, name, where: decode_run(name, data, where)),
@@ -191,6 +202,7 @@ def _records(layout: Layout) -> Iterator[Damage]:
 
 @contextmanager
 def _held(layout: Layout, name: str) -> Iterator[HeldLock]:
+    """Holds the lock of a space. Raises LockedError, StoreError."""
     make_folder(os.path.dirname(layout.lock(name)))
     with locked(layout.lock(name), f"space {name!r}") as held:
         assert held is not None
@@ -198,11 +210,12 @@ def _held(layout: Layout, name: str) -> Iterator[HeldLock]:
 
 
 def _ids(layout: Layout, name: str) -> frozenset[str]:
-    """The ids in a space, found without parsing it, which a damaged file does not allow."""
+    """The ids in the file of a space; none if it cannot be read."""
     try:
         data = read_regular(layout.space(name), _MAX_BYTES) or b""
     except OSError:
         return frozenset()
+    # Searched rather than parsed where the layout permits, since a damaged file cannot be parsed.
     if spans(data) is None:
         with suppress(MemcliError):
             return frozenset(m.id for m in decode_space(data, name).objects)
@@ -211,13 +224,15 @@ def _ids(layout: Layout, name: str) -> frozenset[str]:
 
 _REBUILD = "rewrite the file; the original goes to quarantine"
 _NOTES = (".deleted", ".ending", ".kept", ".lock")
-"""How what is noted of the sessions of a space ends."""
-_Known = dict[int, bytes]
+"""The endings of folders and files with marks about the sessions of a space, and of their lock."""
+_Digests = dict[int, bytes]
+"""By the short form of its key, the digest of the first message with that key."""
 
 
 class _SessionFindings(Record, frozen=False):
-    """What was found in a file: which lines cannot be read, how many messages have wrong numbers, or a key that another
-    has, and when the first was said."""
+    """The findings about the file of a session. `header` is what is wrong with its first line; `bad` has the numbers of
+    unreadable lines; `misnumbered` and `repeated` count messages with a wrong number, or with the key of an earlier one;
+    `torn` counts the bytes of an incomplete last line; `started_at` is the time of the first message."""
 
     header: str = ""
     version: int = VERSION
@@ -229,7 +244,8 @@ class _SessionFindings(Record, frozen=False):
 
 
 def check_sessions(layout: Layout, wait: float, repair: bool) -> Iterator[tuple[Damage, bool]]:
-    """Everything that is wrong with sessions, and whether it was mended. Raises LockedError, StoreError."""
+    """Yields all damage in the files of sessions, each with whether it was repaired. `wait` is the longest time to wait for a
+    lock, in seconds. Raises LockedError, StoreError."""
     shared, private = os.path.join(layout.root, "sessions"), layout.private("sessions")
     found = [(shared, space) for space in listed(shared)]
     found += [(private, space) for space in listed(private) if not space.endswith(_NOTES)]
@@ -251,6 +267,7 @@ def check_sessions(layout: Layout, wait: float, repair: bool) -> Iterator[tuple[
 
 
 def _check(layout: Layout, space: str, name: str, wait: float, repair: bool) -> Iterator[tuple[Damage, bool]]:
+    """Yields the damage in the file of one session, each with whether it was repaired. Raises LockedError."""
     where = os.path.join("sessions", space, f"{name}{SUFFIX}")
     try:
         with (
@@ -279,7 +296,8 @@ def _check(layout: Layout, space: str, name: str, wait: float, repair: bool) -> 
 
 
 def _examine(file: SessionFile, place: Session) -> _SessionFindings:
-    found, known, number, size = _SessionFindings(), _Known(), 0, 0
+    """The findings about a file, which should be that of the session `place`. Raises StoreError."""
+    found, known, number, size = _SessionFindings(), _Digests(), 0, 0
     for line_number, line in file.lines():
         size += len(line)
         if line_number == 1:
@@ -308,6 +326,7 @@ def _examine(file: SessionFile, place: Session) -> _SessionFindings:
 
 
 def _findings(found: _SessionFindings, where: str) -> Iterator[Damage]:
+    """The findings about a file as messages, each with its repair."""
     if found.version > VERSION:
         message = f"written by a newer memcli (format version {found.version}); not checked further"
         yield Damage(where, "version", message)
@@ -328,8 +347,8 @@ def _findings(found: _SessionFindings, where: str) -> Iterator[Damage]:
 
 
 def _mended(file: SessionFile, place: Session, found: _SessionFindings) -> Iterator[bytes]:
-    """The file as it should be. Messages that are there twice are dropped; of others with one key the first keeps it."""
-    known, number = _Known(), 0
+    """The lines of the repaired file. A message that equals an earlier one with its key is dropped; another loses the key."""
+    known, number = _Digests(), 0
     for line_number, line in file.lines():
         if line_number == 1:
             if found.header:
@@ -354,14 +373,15 @@ def _mended(file: SessionFile, place: Session, found: _SessionFindings) -> Itera
 
 
 def _decoded(line: bytes) -> Entry | None:
+    """The entry in a line; None if it cannot be read."""
     try:
         return decode_entry(line, "")
     except MemcliError:
         return None
 
 
-def _is_repeated(message: Message, known: _Known) -> bool:
-    """Whether a message before it has its key; notes the key."""
+def _is_repeated(message: Message, known: _Digests) -> bool:
+    """Whether an earlier message has the key of this one; if not, adds it to `known`."""
     if not message.key:
         return False
     key = short_key(message.key)

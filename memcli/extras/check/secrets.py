@@ -9,7 +9,7 @@ from memcli.model.names import counted
 
 
 class CheckSecretsOptions(Options):
-    """What `memcli check secrets` takes."""
+    """The options of `memcli check secrets`."""
 
     files: list[str] = argument("[FILE...]", "Files to scan [default: the files of the store].", many=True)
     history: bool = flag(help="Scan every version in git, on all branches.")

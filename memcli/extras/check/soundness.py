@@ -1,9 +1,4 @@
-"""Soundness: what is wrong with a space file, object by object, and the file as it could be mended.
-
-Of each memory only what all are compared by is kept; the few that are looked at once more are decoded once more.
-
-Salvage: what can still be read of a space file that is no JSON any more.
-"""
+"""The damage in a space file, memory by memory, and the repaired file; and what can be read of a file that is no JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +21,6 @@ from memcli.codec.space import (
     Items,
     OddError,
     decode_header,
-    decode_space,
     encode_full,
     encode_memory,
     encode_space,
@@ -48,14 +42,12 @@ from memcli.record import Record, replace
 
 _FIELDS = tuple(map(of_space, ("metadata", "policy", "space", "version")))
 _ENDS = (b"\n", b"\n  }")
-"""What a field of the header goes up to: it is on one line, or on lines of its own."""
+"""The ends of a field of the header, which is on one line or on several."""
 
 
 def salvage(data: bytes) -> tuple[dict[str, Any], str]:
-    """The memories, and the fields of the header, that are whole in a damaged file; and a clause for the message about what is lost.
-
-    Of a file with conflict markers both sides are taken. Never raises.
-    """
+    """The memories and fields of the header that are intact in a damaged file, as JSON of a space; and a clause for the
+    message about what is lost. Of a file with conflict markers, both sides are merged. Never raises."""
     merged = _both_sides(data)
     if merged is not None:
         return merged, " (from both sides of an unfinished merge)"
@@ -70,7 +62,8 @@ def salvage(data: bytes) -> tuple[dict[str, Any], str]:
 
 
 def _both_sides(data: bytes) -> dict[str, Any] | None:
-    """A file with the conflict markers of git as one: the objects of both sides; None when a side is broken too."""
+    """The JSON of a file with git's conflict markers, with the objects of both sides; None if there are no markers, or a side
+    is no JSON."""
     sides: tuple[list[bytes], list[bytes]] = ([], [])
     on: tuple[int, ...] = (0, 1)
     for line in data.splitlines(keepends=True):
@@ -95,7 +88,7 @@ def _both_sides(data: bytes) -> dict[str, Any] | None:
 
 
 def _framed(data: bytes) -> Iterator[dict[str, Any]]:
-    """The objects that stand whole between their lines of four spaces and a brace."""
+    """The intact objects of a file in memcli's layout, each between lines of four spaces and a brace."""
     at = data.find(OPEN)
     while at >= 0:
         end = data.find(CLOSE, at)
@@ -109,7 +102,7 @@ def _framed(data: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _in_sequence(data: bytes) -> Iterator[dict[str, Any]]:
-    """The objects of a file in another layout, one after the other until one is broken."""
+    """The objects of a file in another layout, up to the first broken one."""
     text = data.decode("utf-8", "replace")
     at = text.find('"objects"')
     at = text.find("[", at) + 1 if at >= 0 else 0
@@ -127,6 +120,7 @@ def _in_sequence(data: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _field(data: bytes, key: bytes) -> Any:
+    """The value of a field of the header; None if it is missing or broken."""
     start = data.find(key)
     if start < 0:
         return None
@@ -140,12 +134,12 @@ def _field(data: bytes, key: bytes) -> Any:
     return None
 
 
-_IsThere = Callable[[str], bool]
+_Exists = Callable[[str], bool]
+"""Whether the store has a memory with this id."""
 
 
 def check_chain(data: bytes, where: str) -> Damage | None:
-    """The finding about an audit log: it was changed since it was written, or a part of it cannot be checked. None when it
-    is sound."""
+    """The finding about an audit log: it was modified, or a part of it cannot be checked. None if it is intact."""
     log = verify(data)
     if log.broken:
         return Damage(where, "audit", f"line {log.broken} of the audit log: {log.reason}")
@@ -153,17 +147,19 @@ def check_chain(data: bytes, where: str) -> Damage | None:
 
 
 class Examined(Record):
-    """What was found in a file. `mended` are the bytes to write in its place; empty when nothing of it can be saved,
-    None when nothing needs to be written, without `mend`, or where a newer version wrote the file."""
+    """The damage in a file. `mended` is the content of the repaired file: empty if nothing can be recovered, None if nothing
+    needs to be written, if no repair was requested, or if a newer version wrote the file."""
 
     findings: tuple[Damage, ...] = ()
     mended: bytes | None = None
 
 
+# Only outlines of the memories are held at once; the few that are needed again are decoded again, so that a large file
+# does not take twice its size in memory.
 class _Outline(Record):
-    """What all memories of a file are compared by. `n` is its place among the items.
+    """The fields by which the memories of a file are compared. `n` is the index among the items.
 
-    `is_canonical`: its bytes are as memcli writes them; `is_sound`: its hash is right, and it refers to no other.
+    `is_canonical`: its bytes are as memcli writes them; `is_sound`: its hash is right, and it refers to no other memory.
     """
 
     n: int
@@ -177,8 +173,8 @@ class _Outline(Record):
 
 
 class _Contents(Record):
-    """A file as it was decoded. `rest` is what stands around its items, empty where the file is not framed; `is_whole`:
-    nothing of it was lost."""
+    """A decoded file. `rest` is the text around its items; empty if the file is not in memcli's layout. `is_whole`: nothing of
+    it was lost."""
 
     tree: Mapping[str, Any]
     items: Items
@@ -187,15 +183,15 @@ class _Contents(Record):
 
 
 def examine(data: bytes, name: str, where: str, known: Mapping[str, frozenset[str]], *, mend: bool = True) -> Examined:
-    """Looks at all of the file of space `name`. `known` are the ids in each space of the store, for links. Without `mend`
-    no bytes to write in its place are made."""
+    """Checks the file of space `name`. `known` has the ids in each space of the store, for links. Without `mend`, the content
+    of the repaired file is not made."""
     parts = framed(data, where)
     if parts and not _is_newer(parts[0]):
         tree, rest, items = parts
         try:
             return _examine(_Contents(tree, items, rest), [], name, where, known, mend)
         except OddError:
-            pass
+            pass  # an item is no JSON: only the whole file tells where it ends
     found: list[Damage] = []
     return _examine(_parse(data, name, where, found), found, name, where, known, mend)
 
@@ -203,6 +199,7 @@ def examine(data: bytes, name: str, where: str, known: Mapping[str, frozenset[st
 def _examine(
     contents: _Contents, found: list[Damage], name: str, where: str, known: Mapping[str, frozenset[str]], mend: bool
 ) -> Examined:
+    """As `examine`, for a decoded file; `found` has the findings of decoding. Raises OddError."""
     tree, items = contents.tree, contents.items
     if _is_newer(tree):
         message = f"written by a newer memcli (format version {tree['version']}); not checked further"
@@ -211,16 +208,16 @@ def _examine(
     outlines = list(_outlines(items, where, found, objects))
     header = _header(tree, name, where, found if contents.is_whole else [])
     found += objects
-    kept, paths = _unique(outlines, items, where, found)
-    ids = {one.id for one in kept}.union(*(ids for space, ids in known.items() if space != name))
-    mended = dict(_mended(kept, paths, items, known_among(ids, known), where, found))
-    if not contents.is_whole and not kept:
+    unique, paths = _unique(outlines, items, where, found)
+    ids = {one.id for one in unique}.union(*(ids for space, ids in known.items() if space != name))
+    mended = dict(_mended(unique, paths, items, known_among(ids, known), where, found))
+    if not contents.is_whole and not unique:
         return Examined(tuple(found), b"")
-    in_order = sorted(kept, key=lambda one: one.order)
+    in_order = sorted(unique, key=lambda one: one.order)
     is_sorted = [one.n for one in in_order] == list(range(len(items)))
     is_old = items.form.version == FULL_VERSION
     written = encode_full(header) if is_old else encode_space(header)
-    is_same = is_sorted and not mended and all(one.is_canonical for one in kept) and contents.rest == written
+    is_same = is_sorted and not mended and all(one.is_canonical for one in unique) and contents.rest == written
     if is_same and not is_old:
         return Examined(tuple(found))
     if not any(finding.is_damage for finding in found):
@@ -238,7 +235,7 @@ def _examine(
 
 
 def _parse(data: bytes, name: str, where: str, found: list[Damage]) -> _Contents:
-    """The JSON of the file, or what can be saved of it."""
+    """The content of a file, or what can be recovered of it; damage is added to `found`."""
     try:
         tree: Json = decode(data, where)
     except CorruptError as error:
@@ -264,7 +261,7 @@ def _contents(tree: Mapping[str, Any], name: str, *, is_whole: bool = True) -> _
 
 
 def _twice(data: bytes, where: str) -> Iterator[Damage]:
-    """The keys that stand twice in one object of these bytes."""
+    """A finding for each key that occurs twice in one object of these bytes."""
     message = "the key {!r} occurs twice in one object"
     return (Damage(where, "repeated", message.format(key), repair="keep the last one") for key in repeated(data))
 
@@ -275,13 +272,15 @@ def _is_newer(tree: object) -> bool:
 
 
 def _header(tree: Mapping[str, Any], name: str, where: str, found: list[Damage]) -> Space:
+    """The space without its memories, with defaults for invalid fields; damage is added to `found`."""
     bare = {"format": "memcli/space", "version": VERSION, "space": name}
     try:
         space = decode_header(encode({**tree, "objects": []}), b"", where)
     except CorruptError as error:
         if tree:
             found.append(Damage(where, "header", error.message.removeprefix(f"{where}: "), repair="use the default"))
-        fields = dict[str, Any]()  # those that are sound by themselves
+        # Each field is tried alone, so that one invalid field does not cost the others.
+        fields = dict[str, Any]()
         for field, value in tree.items():
             if field not in (*bare, "objects"):
                 with suppress(MemcliError):
@@ -299,15 +298,14 @@ def _header(tree: Mapping[str, Any], name: str, where: str, found: list[Damage])
 
 
 def _outlines(items: Items, where: str, found: list[Damage], objects: list[Damage]) -> Iterator[_Outline]:
-    """The outlines of the items that are memories; what is wrong with the JSON of items goes to `found`, those that are
-    no memories to `objects`."""
+    """The outlines of the items that are valid memories. Repeated keys are added to `found`, invalid items to `objects`."""
     for n in range(len(items)):
         item, stored = items[n], items.stored(n)
         label = item["id"] if isinstance(item, dict) and isinstance(item.get("id"), str) else f"object {n + 1}"
         memory = None
         try:
             found_memory = items.memory(n, f"{where}: {label}")
-            check_memory(found_memory)  # every field, down to its leaves
+            check_memory(found_memory)
             memory = found_memory
         except MemcliError as error:
             message = error.message.removeprefix(f"{where}: {label}: ")
@@ -324,7 +322,8 @@ def _outlines(items: Items, where: str, found: list[Damage], objects: list[Damag
 def _unique(
     outlines: Sequence[_Outline], items: Items, where: str, found: list[Damage]
 ) -> tuple[list[_Outline], dict[str, str]]:
-    """The memories with each id once, of two the newer, and the paths of those whose own belongs to another."""
+    """The memories with each id once, the newer of two, and by id the new paths of those whose path another memory has.
+    Damage is added to `found`."""
     often = Counter(one.id for one in outlines)
 
     def rank(one: _Outline) -> tuple[tuple[str, str], int, bytes]:
@@ -339,6 +338,7 @@ def _unique(
         by_id[one.id] = one
     by_path: dict[str, str] = {}
     paths: dict[str, str] = {}
+    # Of two memories at one path, the older one had it first.
     for one in sorted(by_id.values(), key=lambda one: (one.created_at, one.id)):
         if one.path in by_path:
             paths[one.id] = marked(one.path, one.id[-8:])
@@ -349,15 +349,16 @@ def _unique(
 
 
 def _mended(
-    kept: Sequence[_Outline],
+    outlines: Sequence[_Outline],
     paths: Mapping[str, str],
     items: Items,
-    is_there: _IsThere,
+    exists: _Exists,
     where: str,
     found: list[Damage],
 ) -> Iterator[tuple[str, Memory]]:
-    """The memories that cannot stay as they are, by id, with hashes that are right and without links into nowhere."""
-    for one in kept:
+    """The memories that a repair changes, by id, with right hashes, new paths and without dangling links. Damage is added to
+    `found`."""
+    for one in outlines:
         if one.is_sound and one.id not in paths:
             continue
         memory = items.memory(one.n, where)
@@ -367,19 +368,13 @@ def _mended(
             message = f"{WRONG_HASH} (edited by hand?)"
             found.append(Damage(where, "hash", message, one.id, "recompute the hash"))
             mended = replace(mended, metadata={**memory.metadata, "hash": digest})
-        links = tuple(link for link in memory.links if is_there(str(link["to"])))
+        links = tuple(link for link in memory.links if exists(str(link["to"])))
         if gone := [str(link["to"]) for link in memory.links if link not in links]:
             message = f"it links to {', '.join(gone)}, which does not exist"
             found.append(Damage(where, "link", message, one.id, "remove the link"))
-        if memory.superseded_by and not is_there(memory.superseded_by):
+        if memory.superseded_by and not exists(memory.superseded_by):
             message = f"it is superseded by {memory.superseded_by}, which does not exist"
             found.append(Damage(where, "link", message, one.id, "make it current again"))
-        mended = without_dangling(replace(mended, links=links), is_there)
+        mended = without_dangling(replace(mended, links=links), exists)
         if mended != memory:
             yield one.id, mended
-
-
-def is_canonical(data: bytes, where: str) -> tuple[bool, bytes]:
-    """Whether the file is as memcli would write it, and how that would be. Raises CorruptError."""
-    after = encode_space(decode_space(data, where))
-    return after == data, after

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class CheckStoreOptions(Options):
-    """What `memcli check store` takes."""
+    """The options of `memcli check store`."""
 
     repair: bool = flag(help="Repair the damage that can be repaired.")
 
@@ -67,7 +67,7 @@ def command(session: CommandContext, options: CheckStoreOptions) -> None:
 
 
 def _lost(root: str, left: Sequence[Damage]) -> str:
-    """What to do about damage that memcli cannot repair."""
+    """The hint for damage that memcli cannot repair: restore a file that git does not track from a backup, else from git."""
     from memcli.git.work_tree import tracked_files
 
     tracked: Collection[str] = ()

@@ -84,7 +84,7 @@ def test_the_plain_word_search_stands_beside_it(stored: Workspace) -> None:
     _, found, words = check(
         stored, {"must_include": ("db/port",)}, {"topic": "which bread for the zxqv?", "empty": True}
     )
-    assert (found.cases, words.cases, found.asked, words.asked) == (2, 2, 1, 1)
+    assert (found.cases, words.cases, found.targeted, words.targeted) == (2, 2, 1, 1)
     assert (words.answered, words.passed) == (1, 1)  # it never says that nothing is relevant
 
 
