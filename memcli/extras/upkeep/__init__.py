@@ -1,4 +1,5 @@
-"""Upkeep of what is remembered: tasks that turn memories and their uses into steps with reasons, and what carries these out.
+"""Upkeep of the memories of a store: tasks that propose steps with reasons, by memories and their uses, and the code that
+carries these steps out.
 
-The tasks are pure: they get what they look at, and return steps. No task deletes, and nothing here asks a language model.
+Tasks are pure functions. No task deletes a memory, and nothing here calls a language model.
 """

@@ -1,6 +1,6 @@
-"""Maintain: carry out the plan of upkeep, space by space, each in one write that `restore --run` undoes.
+"""Carries out the plan of upkeep, space by space, each in one write that `restore --run` undoes.
 
-Upkeep in the background: private and derived spaces are maintained, for the others a plan waits in the inbox.
+In the background, only spaces that git does not track are maintained; for a tracked space, a plan is put into the inbox.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from memcli.record import defaults, replace
 
 
 def check_tasks(names: Sequence[str]) -> frozenset[str]:
-    """The tasks of these names, or all. Raises UsageError."""
+    """The names as a set; all tasks if there are none. Raises UsageError for an unknown name."""
     for name in names:
         if name not in TASKS:
             raise UsageError(f"no task {name[:40]!r}", f"tasks: {', '.join(TASKS)}")
@@ -51,7 +51,7 @@ def check_tasks(names: Sequence[str]) -> frozenset[str]:
 
 
 def preview(workspace: Workspace, tasks: Collection[str], spaces: Sequence[str] | None = None) -> list[Maintained]:
-    """What `maintain` would do now. Changes nothing."""
+    """What `maintain` would do now, by space; changes nothing. Raises CorruptError, StoreError."""
     ledger = _load(workspace)
     done = []
     for name in workspace.spaces_to_read if spaces is None else spaces:
@@ -77,7 +77,8 @@ _UNSEEN: Mapping[str, Json] = {
     if name.startswith("summary_")
     or name in ("content", "metadata", "procedure", "chunks", "context", "anchors", "extra")
 }
-"""What no task looks at, empty: most of what a memory takes. A preview holds a whole space without it."""
+"""The fields that no task reads, with their defaults. They take most of the space in memory, so a preview drops them, and reads
+them again for the memories that would change."""
 
 
 def maintain(
@@ -86,10 +87,10 @@ def maintain(
     spaces: Sequence[str] | None = None,
     only: Collection[str] | None = None,
 ) -> Iterator[Maintained]:
-    """Does the tasks in one space after the other, each whole or not at all: interrupted, the next call goes on. With
-    `only`, changes no other memories than these.
+    """Carries out the tasks in one space after the other, each in one write. A run that was killed is finished by the next
+    call. With `only`, no memories but those with these ids are changed.
 
-    Raises LockedError while another process is at it, CorruptError, StoreError.
+    Raises LockedError while another process maintains the store, CorruptError, StoreError.
     """
     with workspace.upkeep.turn(workspace.clock()):
         for name in workspace.spaces_to_read if spaces is None else spaces:
@@ -100,8 +101,10 @@ def maintain(
 def _maintain(
     workspace: Workspace, name: str, tasks: Collection[str], only: Collection[str] | None = None
 ) -> Maintained:
+    """Maintains one space; the turn is held. Raises LockedError, CorruptError, StoreError."""
     ledger = _load(workspace)
-    pairs = _unsettled(workspace, name) if REVIEW_NAME in tasks else ()  # before all of the space is in memory
+    # Before the space is loaded, so that the memory that the two take does not add up.
+    pairs = _unsettled(workspace, name) if REVIEW_NAME in tasks else ()
     space = load_space(workspace.store, name)
     given = _given(workspace, space, _digests(space, ledger), pairs, tasks, ledger)
     if only is not None:
@@ -117,27 +120,29 @@ def _maintain(
         nonlocal done, given
         now = shelf.load()
         changed = frozenset(memory.id for memory in now.objects if seen.get(memory.id) != memory)
-        if changed or len(now.objects) != len(seen):  # else the plan holds, and the lock is held for less long
+        # Only a space that changed meanwhile is planned again, so that the lock is held for as short as possible.
+        if changed or len(now.objects) != len(seen):
             given = _without(given, changed | given.fixed)
             done = plan(now.objects, given, tasks)
         if not done.after:
             return Change()
-        was = {name: memory_digest(memory) for name, memory in done.before.items()}
-        becomes = {name: memory_digest(memory) for name, memory in done.after.items()}
+        before = {name: memory_digest(memory) for name, memory in done.before.items()}
+        after = {name: memory_digest(memory) for name, memory in done.after.items()}
         judged = {step.id for step in done.steps if step.task == USAGE_NAME}
         others = {memory.id for step in done.steps if step.task != USAGE_NAME for memory in step.memories}
         folded = map(use_key, given.uses if USAGE_NAME in tasks else ())
-        pending = Pending(was, becomes, frozenset(judged - others), frozenset(folded))
+        # Before the write: the next run compares these digests with the memories, and so knows whether it was made.
+        pending = Pending(before, after, frozenset(judged - others), frozenset(folded))
         _save(workspace, _load(workspace).begin(name, pending))
         return Change(tuple(done.after.values()), now=given.now, displaced=frozenset(done.after), tasks=_touched(done))
 
     receipt = workspace.store.update(name, change)
     _fold(workspace, name, given, tasks)
     _save(workspace, _load(workspace).finish(name))
-    if given.clusters:  # the cache has them by what the space was before
-        clusters(workspace, name)
-    kept = {(step.task, step.id) for step in done.steps}
-    skipped = tuple(step for step in planned.steps if step.memories and (step.task, step.id) not in kept)
+    if given.clusters:
+        clusters(workspace, name)  # the cached ones belong to the space before the write
+    carried_out = {(step.task, step.id) for step in done.steps}
+    skipped = tuple(step for step in planned.steps if step.memories and (step.task, step.id) not in carried_out)
     return Maintained(name, done, skipped, receipt.run)
 
 
@@ -149,7 +154,7 @@ def _given(
     tasks: Collection[str],
     ledger: Ledger,
 ) -> Given:
-    """What these tasks are to look at beside the memories of a space."""
+    """The input of these tasks beside the memories of a space. `digests` are those of the memories in the ledger."""
     name = space.name
     uses = [use for use in workspace.usage.read() if use.space == name]
     pending = ledger.pending.get(name)
@@ -167,15 +172,15 @@ def _given(
 
 
 def _unsettled(workspace: Workspace, name: str) -> Sequence[MemoryPair]:
-    """What contradicts or repeats itself in a space, and nobody has said that both are to be kept; and the nearest of those on the
-    same matter that nobody has linked."""
+    """The contradictions and duplicates of a space, without pairs that the user decided to keep; and the most similar related
+    pairs that are not linked."""
     if workspace.store.policy(name).is_derived:
-        return ()
+        return ()  # the user cannot settle them there: the next `ingest` would undo it
     claimed, related = [], []
     for relation, newer, older in scan(workspace, name, by_meaning=True):
         ends = ((newer, older), (older, newer))
         is_linked = any(link["to"] == other.id for one, other in ends for link in one.links)
-        if relation.kind != RELATED and not is_accepted(newer, older):
+        if relation.kind != RELATED and not keeps_both(newer, older):
             claimed.append((relation, newer, older))
         elif relation.kind == RELATED and not is_linked:
             related.append((relation, newer, older))
@@ -185,21 +190,22 @@ def _unsettled(workspace: Workspace, name: str) -> Sequence[MemoryPair]:
 
 
 _MOST_RELATED = 10
-"""So many pairs on the same matter are listed."""
+"""The most related pairs that are listed for a space."""
 
 
 def scan(
     workspace: Workspace, space: str | None = None, *, by_meaning: bool = False
 ) -> list[tuple[Relation, Memory, Memory]]:
-    """All contradictions, near-duplicates and related pairs of active memories of a space, the newer memory of each first, in
-    order of that one.
+    """All contradictions, near-duplicates and related pairs of active memories of a space, each with the newer memory first,
+    in order of the newer memory.
 
-    By meaning this embeds the texts of those that may be about the same. Raises CorruptError, StoreError.
+    With `by_meaning`, texts that may be about one matter are embedded and compared. Raises CorruptError, StoreError.
     """
     with closing(workspace.store.open(space or workspace.space)) as snapshot:
         now = workspace.clock()
         claiming = (memory for memory in snapshot.memories() if is_claim(memory, now))
         known = sorted(((m.created_at, m.id, terms_of(m.raw)) for m in claiming), key=lambda one: one[:2])
+        # The terms alone decide which pairs are compared, so that few of the texts are in memory at once.
         places = list(neighbours([terms for *_, terms in known]))
         wanted = {known[place][1] for pair in places for place in pair}
         read = {memory.id: memory for memory in snapshot.memories() if memory.id in wanted} if wanted else {}
@@ -213,15 +219,16 @@ def scan(
     return sorted(found, key=lambda one: (one[1].created_at, one[1].id, one[2].id))
 
 
-def is_accepted(one: Memory, other: Memory) -> bool:
-    """Whether somebody has said that both are to be kept."""
+def keeps_both(one: Memory, other: Memory) -> bool:
+    """Whether the user decided to keep both memories, although they contradict or repeat each other."""
     return any(link["to"] == other.id and link.get("accepted") for link in one.links)
 
 
 def _cosines(
     workspace: Workspace, snapshot: Snapshot, near: Sequence[tuple[Memory, Memory]]
 ) -> dict[tuple[str, str], float]:
-    """How near the two of each pair are that may have something to do with each other."""
+    """The cosine of the texts of each pair, by their ids, for pairs that may be related; empty without embeddings."""
+    # Embedding is slow: a pair that would be unrelated even at this cosine is left out.
     likely = [two for two in near if compare(claim_of(two[0].raw), claim_of(two[1].raw), _LIKELY) is not None]
     found: dict[tuple[str, str], float] = {}
     with closing(workspace.index.view(snapshot)) as view:
@@ -237,16 +244,15 @@ def _cosines(
 
 
 _LIKELY = 0.95
-"""Pairs that have nothing to do with each other even by this cosine are not looked at by meaning."""
 
 
 def _rested_on(workspace: Workspace, name: str) -> frozenset[str]:
-    """The memories of a space that those of other spaces rest on."""
+    """The ids of the memories of a space to which memories of other spaces link as their reason."""
     others = [other for other in workspace.store.spaces() if other != name]
     objects = (
         memory
         for other in others
-        if not workspace.store.policy(other).is_derived  # what is read links to nothing elsewhere
+        if not workspace.store.policy(other).is_derived  # their memories link to no other space
         for memory in load_space(workspace.store, other).objects
     )
     links = (link for memory in objects for link in memory.links if link["relation"] in REASONS)
@@ -255,13 +261,13 @@ def _rested_on(workspace: Workspace, name: str) -> frozenset[str]:
 
 
 def _digests(space: Space, ledger: Ledger) -> dict[str, str]:
-    """The digests of the memories that the ledger speaks of."""
+    """The digests of the memories of a space that are in the ledger, by id."""
     known = ledger.known(space.name)
     return {memory.id: memory_digest(memory) for memory in space.objects if memory.id in known}
 
 
 def _settle(workspace: Workspace, name: str) -> None:
-    """Finishes what a run that was killed has begun in a space: it wrote all of it, or nothing."""
+    """Finishes the run that was killed in a space: if its write was made, folds the uses that it took in."""
     ledger = _load(workspace)
     pending = ledger.pending.get(name)
     if pending is None:
@@ -274,7 +280,7 @@ def _settle(workspace: Workspace, name: str) -> None:
 
 
 def _fold(workspace: Workspace, name: str, given: Given, tasks: Collection[str]) -> None:
-    """Folds the uses that the run took in, which it did if `usage` is among its tasks."""
+    """Folds the uses that the run took in, if `usage` was among its tasks. Raises StoreError."""
     if USAGE_NAME not in tasks or not given.uses:
         return
     ledger = _load(workspace)
@@ -284,13 +290,14 @@ def _fold(workspace: Workspace, name: str, given: Given, tasks: Collection[str])
 
 
 def _without(given: Given, fixed: frozenset[str]) -> Given:
-    """What is given when `fixed` are to be left alone: a judgement of one of them, and what was judged with it, waits."""
+    """The input of the tasks when the memories `fixed` must not change."""
+    # A judgement of one of them is left for the next run, with the memories that were judged together with it.
     waiting = {use_key(use) for use in given.uses if use.act in JUDGEMENTS and not fixed.isdisjoint(use.ids)}
     return replace(given, fixed=fixed, uses=[use for use in given.uses if use_key(use) not in waiting])
 
 
 def _touched(done: UpkeepPlan) -> Mapping[str, tuple[str, ...]]:
-    """The ids that each task changed."""
+    """The ids of the memories that each task changed, sorted."""
     touched: dict[str, dict[str, None]] = {}
     for step in done.steps:
         if step.memories:
@@ -307,13 +314,14 @@ def _save(workspace: Workspace, ledger: Ledger) -> None:
 
 
 AUTO = "auto"
-_LEAST_DAYS = 1 / 24
+_LEAST_DAYS = 1 / 24  # an hour between two runs in the background
 _ID, _PATH = "mem_upkeep", "upkeep/plan"
 _MOST_LISTED = 20
 
 
 def is_due(workspace: Workspace) -> bool:
-    """Whether upkeep may be begun in the background now: the policy wants it, and it was not begun within the hour."""
+    """Whether upkeep may begin in the background now: the policy of the main space enables it, and the last attempt began an
+    hour ago or more."""
     policy = workspace.in_force(workspace.store.policy(workspace.main))
     if policy.upkeep != AUTO:
         return False
@@ -322,19 +330,18 @@ def is_due(workspace: Workspace) -> bool:
 
 
 def maintain_behind(workspace: Workspace) -> list[Maintained]:
-    """Maintains what git does not see, if it is due, and proposes a plan for the rest; what was done.
-
-    What cannot be undone, since the policy grants no grace, waits for somebody to ask for it. Raises LockedError,
-    CorruptError, StoreError.
+    """If upkeep is due, maintains the spaces that git does not track, and proposes a plan for each tracked one. Returns what
+    was done. Raises LockedError, CorruptError, StoreError.
     """
     if not is_due(workspace):
         return []
+    # Before the work: an attempt that fails is not repeated by every command.
     workspace.upkeep.try_at(workspace.clock())
     done: list[Maintained] = []
     for name in workspace.spaces_to_read:
         policy = workspace.store.policy(name)
         if workspace.in_force(policy).grace_days == 0:
-            continue
+            continue  # without a grace period nothing can be undone: only the user may start this
         if policy.is_tracked:
             _propose(workspace, name)
         else:
@@ -343,7 +350,8 @@ def maintain_behind(workspace: Workspace) -> list[Maintained]:
 
 
 def _propose(workspace: Workspace, name: str) -> None:
-    """Puts a plan for a space into the inbox, unless the one that waits there says as much."""
+    """Puts a plan for a space into the inbox, unless the plan that waits there has all memories that this one would change by
+    more than feedback."""
     steps = [step for one in preview(workspace, TASKS, [name]) for step in one.plan.steps]
     wanted = {memory.id for step in steps if step.task != USAGE_NAME for memory in step.memories}
     waiting = next((m for m in load_space(workspace.inbox, name).objects if m.id == _ID), None)
@@ -351,12 +359,12 @@ def _propose(workspace: Workspace, name: str) -> None:
         return
     changing = [step for step in steps if step.memories]
     ids = sorted({memory.id for step in changing for memory in step.memories})
-    told = [(task, list(found)) for task, found in groupby(changing, key=lambda step: step.task)]
-    counts = ", ".join(f"{task} {len(found)}" for task, found in told)
+    by_task = [(task, list(found)) for task, found in groupby(changing, key=lambda step: step.task)]
+    counts = ", ".join(f"{task} {len(found)}" for task, found in by_task)
     many = "1 memory" if len(ids) == 1 else f"{len(ids)} memories"
     micro = f"Upkeep would change {many} of space {name}: {counts}."
     lines = []
-    for task, found in told:
+    for task, found in by_task:
         lines += [f"- {task} {step.path}: {step.reason}" for step in found[:_MOST_LISTED]]
         if len(found) > _MOST_LISTED:
             lines.append(f"- {task}: {len(found) - _MOST_LISTED} more")
@@ -370,7 +378,8 @@ def _propose(workspace: Workspace, name: str) -> None:
 
 
 def carry_out(workspace: Workspace, plan: Memory) -> list[Outcome]:
-    """Does what an accepted plan said, as far as it still fits; what became of each memory."""
+    """Carries out an accepted plan: maintains the memories that it names, by their current state. Returns an outcome for each
+    changed memory. Raises LockedError, CorruptError, StoreError."""
     done = list(maintain(workspace, TASKS, [workspace.space], _ids(plan)))
     after = [memory for one in done for memory in one.plan.after.values()]
     found = sorted(after, key=lambda memory: (memory.path, memory.id))
@@ -378,7 +387,8 @@ def carry_out(workspace: Workspace, plan: Memory) -> list[Outcome]:
 
 
 def turn_down(workspace: Workspace, plan: Memory) -> None:
-    """Leaves alone what a rejected plan was to change, until that changes. Raises LockedError, StoreError."""
+    """Records that a plan was rejected: its memories are not proposed again until they change. Raises LockedError,
+    StoreError."""
     name, ids = workspace.space, _ids(plan)
     with workspace.upkeep.turn(workspace.clock()):
         digests = {m.id: memory_digest(m) for m in load_space(workspace.store, name).objects if m.id in ids}
@@ -386,5 +396,6 @@ def turn_down(workspace: Workspace, plan: Memory) -> None:
 
 
 def _ids(plan: Memory) -> set[str]:
+    """The ids of the memories that a plan in the inbox would change."""
     noted = note_of(plan).get(PLAN)
     return {str(name) for name in noted} if isinstance(noted, list) else set()

@@ -1,4 +1,4 @@
-"""The plan: the tasks in their order, each over what those before would leave; and what upkeep did or would do, as text and as JSON."""
+"""The plan of upkeep: the tasks in order, each over the result of the ones before; and reports of it as text and JSON."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ TASKS: Mapping[str, Task] = {
 }
 """The tasks in the order in which they run. None makes work for one before it, so that a second run finds nothing."""
 OF_DERIVED = (tasks.USAGE_NAME, tasks.CLUSTERS_NAME, tasks.REVIEW_NAME)
-"""The tasks for what can be read again at any time: what another would write there, the next `ingest` would undo."""
+"""The tasks for derived spaces: changes of any other task would be undone by the next `ingest`."""
 
 
 class UpkeepPlan(Record):
-    """The steps for one space, by task, and the memories that they change, as they were and as they become. `undone`:
-    how many memories are left alone because somebody took back what was done to them."""
+    """The steps for one space, by task, and the memories that they change, by id, before and after. `undone` counts the
+    memories that are skipped because the user undid or rejected an earlier change."""
 
     steps: tuple[UpkeepStep, ...] = ()
     before: Mapping[str, Memory] = field(default_factory=dict)
@@ -39,11 +39,11 @@ class UpkeepPlan(Record):
 
     @property
     def tokens(self) -> int:
-        """How many tokens it takes out of recall."""
+        """The number of tokens that the plan removes from recall."""
         return sum(step.tokens for step in self.steps)
 
     def with_parts(self, whole: Mapping[str, Memory], names: Collection[str]) -> UpkeepPlan:
-        """The plan with these parts of its memories as those that are `whole` have them."""
+        """The plan with the fields `names` of its memories taken from the memories `whole`, which are by id."""
 
         def filled(memory: Memory) -> Memory:
             return replace(memory, **{name: getattr(whole[memory.id], name) for name in names})
@@ -54,8 +54,8 @@ class UpkeepPlan(Record):
 
 
 class Maintained(Record):
-    """What was done in a space, or would be: the steps of `plan`. `skipped` are those whose memories somebody changed
-    meanwhile; `run` is where the trash has what was changed, as it was."""
+    """What upkeep did in a space, or would do: the steps of `plan`. `skipped` are steps whose memories another process changed
+    meanwhile; `run` is the run of the trash that has the memories before the change."""
 
     space: str
     plan: UpkeepPlan
@@ -64,7 +64,7 @@ class Maintained(Record):
 
 
 def plan(memories: Iterable[Memory], given: Given, tasks: Collection[str] = tuple(TASKS)) -> UpkeepPlan:
-    """What these tasks make of the memories. The same for the same input, whatever the order of the memories."""
+    """The plan of these tasks for the memories. It does not depend on the order of the memories."""
     before = {memory.id: memory for memory in sorted(memories, key=lambda memory: memory.order)}
     state, steps, undone = dict(before), list[UpkeepStep](), set[str]()
     for name, propose in TASKS.items():
@@ -73,6 +73,7 @@ def plan(memories: Iterable[Memory], given: Given, tasks: Collection[str] = tupl
         for step in propose(state, given):
             if any(memory.id in given.fixed for memory in step.memories):
                 continue
+            # Only feedback, which the user gave since, may change a memory whose earlier change was undone.
             if name != USAGE_NAME and any(memory.id in given.undone for memory in step.memories):
                 undone.update(memory.id for memory in step.memories if memory.id in given.undone)
                 continue
@@ -83,26 +84,24 @@ def plan(memories: Iterable[Memory], given: Given, tasks: Collection[str] = tupl
 
 
 def _fields(state: Mapping[str, Memory], step: UpkeepStep) -> dict[str, tuple[Json, Json]]:
-    """What each field of the memory of a step was, and becomes; its version aside."""
+    """The value before and after of each changed field of the memory of a step, except the version."""
     own = next((memory for memory in step.memories if memory.id == step.id), None)
     if own is None:
         return {}
     old, new = memory_to_json(state[step.id]), memory_to_json(own)
     names = sorted((old.keys() | new.keys()) - {"version"})
-    was = {name: old.get(name, getattr(state[step.id], name, None)) for name in names}
-    becomes = {name: new.get(name, getattr(own, name, None)) for name in names}
-    return {name: (was[name], becomes[name]) for name in names if was[name] != becomes[name]}
+    before = {name: old.get(name, getattr(state[step.id], name, None)) for name in names}
+    after = {name: new.get(name, getattr(own, name, None)) for name in names}
+    return {name: (before[name], after[name]) for name in names if before[name] != after[name]}
 
 
 MOST_SHOWN = 10
-"""How many steps of one task the text lists."""
-
-
+"""The most steps of one task that the text lists."""
 _WIDTH = 40
 
 
 def upkeep_text(done: Sequence[Maintained], *, dry_run: bool) -> str:
-    """The steps by space and task, then what became of each space; empty when there is nothing to say."""
+    """The steps by space and task, with a summary for each space; empty if there are no steps."""
     eventful = [one for one in done if one.plan.steps or one.skipped or one.plan.undone]
     lines: list[str] = []
     for one in eventful:
@@ -132,7 +131,7 @@ def upkeep_text(done: Sequence[Maintained], *, dry_run: bool) -> str:
 
 
 def upkeep_json(done: Sequence[Maintained], *, dry_run: bool) -> Json:
-    """The same as JSON, with every step."""
+    """The report as JSON, with every step."""
     return {
         "dry_run": dry_run,
         "changed": sum(len(one.plan.after) for one in done),
@@ -148,6 +147,7 @@ def upkeep_json(done: Sequence[Maintained], *, dry_run: bool) -> Json:
 
 
 def _outcome(step: UpkeepStep) -> str:
+    """The changes of the fields that people know, and the reason; of a step without changes its action and reason."""
     changes = [
         f"{name} {was} -> {becomes}"
         for name, (was, becomes) in step.fields.items()

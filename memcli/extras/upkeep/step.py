@@ -1,9 +1,8 @@
-"""The step of a plan, and what the tasks are given to propose steps from.
+"""The step of a plan, the input of the tasks, and the ledger of upkeep.
 
-The ledger of upkeep: what a run has begun, so that the next one finishes it, and what was done, to see what was undone.
-
-A memory that is again as it was before a run changed it was restored: what was done to it then is not proposed again, until
-it changes. So is what somebody rejected in the inbox.
+The ledger records what a run has begun, so that the next run can finish it, and the digests of memories before they were
+changed. A memory that again has such a digest was restored by the user, so the change is not proposed again until the memory
+changes. The same holds for a change that the user rejected in the inbox.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ from memcli.model.usage import INJECT, JUDGEMENTS, RECALL, Access, Use
 from memcli.record import Record, field, replace
 
 REASONS = ("derived_from", "depends_on", SUPERSEDES)
-"""The relations whose ends explain each other: what such a link leads to must stay."""
+"""The relations by which a memory gives its reason: the target of such a link must not be archived."""
 
 
 class UpkeepStep(Record, kw_only=True):
-    """One thing that a task proposes for the memory `id`, and why.
+    """A step that a task proposes for the memory `id`, with its reason.
 
-    `memories` are those that it changes, as they become; a step without any changes nothing. `others` are the ids beside its
-    own that it speaks of. `fields` has what each changed field of its own memory was and becomes. `tokens`: how many it
-    takes out of recall.
+    `memories` are the changed memories, as they become; a step without any only reports. `others` are the ids of other
+    memories that it concerns. `fields` has the values before and after of each changed field of the memory `id`. `tokens` is
+    the number of tokens that it removes from recall.
     """
 
     task: str
@@ -42,7 +41,7 @@ class UpkeepStep(Record, kw_only=True):
 
 
 class MemoryPair(Record):
-    """Two memories that a check found to contradict or to repeat each other, or to be on the same matter."""
+    """The ids of two memories that contradict or repeat each other or are related, as `kind` says; and the reason."""
 
     kind: str
     first: str
@@ -51,11 +50,12 @@ class MemoryPair(Record):
 
 
 class Given(Record, kw_only=True):
-    """What the tasks look at beside the memories: the uses of the space that were not folded yet, in order of time, its
-    accesses, the clusters that were just found in it, and the pairs that a check found. `fixed` are ids that no step may change or
-    newly refer to; `undone` those that somebody restored after upkeep had changed them. `watched_since`: from when on uses
-    are known; empty where none ever was. `reasons` are the ids that memories of other spaces rest on. `policy` is what is
-    in force of that of the space.
+    """The input of the tasks beside the memories of a space.
+
+    `uses` are those not folded yet, in order of time, and `accesses` the folded ones by id. `policy` is the policy in force.
+    `clusters` are those that were found just now, and `pairs` what a check found. `watched_since` is the time from which uses
+    are known, empty if there are none. `reasons` are the ids to which memories of other spaces link as their reason. No step
+    may change a memory of `fixed` or newly refer to it; `undone` are the memories whose earlier change the user undid.
     """
 
     now: str
@@ -71,29 +71,30 @@ class Given(Record, kw_only=True):
     undone: frozenset[str] = frozenset()
 
     def judgements(self) -> list[tuple[str, Use]]:
-        """Each judgement of a memory, by its id, in order of time."""
+        """The id and the use for each judgement of a memory, in order of time."""
         return [(name, use) for use in self.uses if use.act in JUDGEMENTS for name in use.ids]
 
 
 Memories = Mapping[str, Memory]
-"""The memories of a space by id, as the tasks before have left them, in the order of the file."""
+"""The memories of a space by id, in order of the file, as earlier tasks have changed them."""
 Task = Callable[[Memories, Given], list[UpkeepStep]]
-"""Proposes steps, at most one of which changes a memory."""
+"""Proposes steps; no memory is changed by two of them."""
 
 
 def is_current(memory: Memory, now: str) -> bool:
-    """Whether the memory is active and holds."""
+    """Whether the memory is active and valid at the time `now`."""
     return memory.active and holds(memory, now)
 
 
 def as_edit(memory: Memory) -> Memory:
-    """The memory as its next version. Its date stays: upkeep makes nothing newer."""
+    """The memory with the next version number."""
+    # `updated_at` stays: recall ranks by age, and upkeep does not confirm a memory.
     return replace(memory, version=increased(memory.version))
 
 
 def judged_bundles(uses: Sequence[Use]) -> list[dict[str, str]]:
-    """For each bundle that was judged, the last judgement of each memory. It speaks of the last bundle that showed the
-    memory."""
+    """For each judged bundle, the last judgement of each of its memories, by id. A judgement belongs to the last bundle
+    before it that showed the memory."""
     last: dict[str, int] = {}
     judged: dict[int, dict[str, str]] = {}
     for number, use in enumerate(uses):
@@ -107,12 +108,13 @@ def judged_bundles(uses: Sequence[Use]) -> list[dict[str, str]]:
 
 
 MOST_DONE = 5_000
-"""Of so many memories of a space the ledger keeps what was done to them last."""
+"""The most digests of one space in the ledger; the oldest ones are dropped."""
 
 
 class Pending(Record):
-    """What a run was about to write to a space: the digest of each memory before and after, and the keys of the uses that
-    it folds. `judged` are the memories that only feedback changed: what they are told next is something else."""
+    """The write that a run has begun in a space: the digests of the changed memories before and after, by id, and the keys of
+    the uses that it folds. `judged` are the memories that only feedback changed: their digests are not recorded, since the
+    next feedback is a new reason to change them."""
 
     before: Mapping[str, str]
     after: Mapping[str, str]
@@ -120,54 +122,55 @@ class Pending(Record):
     uses: frozenset[str] = frozenset()
 
     def is_written(self, digests: Mapping[str, str]) -> bool:
-        """Whether the write was made, by the digests of the memories now: it was made whole or not at all."""
+        """Whether the write was made, by the current digests of the memories."""
+        # One match is enough, since a write is made completely or not at all, and others may have changed since.
         return any(digests.get(name) == digest for name, digest in self.after.items())
 
 
 class Ledger(Record):
-    """`done` has for each space and id the digest of a memory before it was changed, or when that was refused; `since` from
-    when on the uses of each space are known."""
+    """`pending` has the write begun in each space; `done`, by space and id, the digest of a memory before it was changed, or
+    when the change was rejected; `since`, by space, the time from which its uses are known."""
 
     pending: Mapping[str, Pending] = field(default_factory=dict)
     done: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     since: Mapping[str, str] = field(default_factory=dict)
 
     def known(self, space: str) -> frozenset[str]:
-        """The memories of a space that it speaks of."""
+        """The ids of the memories of a space that are in the ledger."""
         pending = self.pending.get(space)
         return frozenset((*self.done.get(space, ()), *(pending.after if pending else ())))
 
     def undone(self, space: str, digests: Mapping[str, str]) -> frozenset[str]:
-        """The memories that are as they were before they were changed."""
+        """The ids of the memories that have the digest from before their change."""
         return frozenset(name for name, before in self.done.get(space, {}).items() if digests.get(name) == before)
 
     def seen(self, space: str, uses: Sequence[Use]) -> Ledger:
-        """With the time of the first use of a space, where it was not known."""
+        """The ledger with the time of the first use of a space, unless it has one already."""
         if space in self.since or not uses:
             return self
         return replace(self, since={**self.since, space: min(use.at for use in uses)})
 
     def begin(self, space: str, pending: Pending) -> Ledger:
-        """With what a run is about to write."""
+        """The ledger with the write that a run begins."""
         return replace(self, pending={**self.pending, space: pending})
 
     def finish(self, space: str, *, is_written: bool = True) -> Ledger:
-        """Without what was pending in a space; it is done, if it was written."""
+        """The ledger without the pending write of a space, whose digests become `done` if it was made."""
         pending = self.pending.get(space)
         rest = {name: one for name, one in self.pending.items() if name != space}
         if pending is None or not is_written:
             return replace(self, pending=rest)
-        kept = {name: digest for name, digest in pending.before.items() if name not in pending.judged}
-        return replace(self, pending=rest).with_done(space, kept)
+        recorded = {name: digest for name, digest in pending.before.items() if name not in pending.judged}
+        return replace(self, pending=rest).with_done(space, recorded)
 
     def with_done(self, space: str, before: Mapping[str, str]) -> Ledger:
-        """With the memories of the digests `before` changed, or refused to be."""
+        """The ledger with the digests of memories before they were changed, or when their change was rejected."""
         known = {name: digest for name, digest in self.done.get(space, {}).items() if name not in before} | dict(before)
         return replace(self, done={**self.done, space: dict(list(known.items())[-MOST_DONE:])})
 
 
 def use_key(use: Use) -> str:
-    """What a use is known by in the ledger."""
+    """The key of a use in the ledger."""
     return f"{use.key} {use.space}"
 
 
@@ -187,7 +190,7 @@ def ledger_to_json(ledger: Ledger) -> dict[str, Json]:
 
 
 def ledger_from_json(data: Any) -> Ledger:
-    """The stored ledger; an empty one where it makes no sense, since nothing essential depends on it."""
+    """The stored ledger; an empty one for invalid data, since without it upkeep only proposes undone changes again."""
     try:
         pending = {
             str(space): Pending(

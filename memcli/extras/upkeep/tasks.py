@@ -1,28 +1,15 @@
-"""`usage`: what somebody judged helpful or not becomes confidence and strength.
+"""The tasks of upkeep, each of which proposes steps:
 
-`archive`: what is old, worth little and not in use no longer takes part in recall. It is kept, and can be restored.
+`usage`: changes confidence and strength by feedback.
+`archive`: removes memories from recall that are old, of low worth and not in use. They are not deleted, and can be restored.
+`decay`: lowers the relevance of memories that were not confirmed for long.
+`links`: relates memories that were recalled together and judged helpful.
+`clusters`: names the clusters of a space, in the cache; changes no memory.
+`merge`: merges near-duplicate episodes: the others are superseded by one, which becomes stronger.
+`tags`: adds a tag to memories that mention its words, if most memories that mention them have it.
+`review`: lists contradictions, duplicates and related pairs for the user to decide; changes no memory.
 
-Time alone archives logs, episodes, and what memcli has read or inferred. What somebody told may still hold however old it
-is, and a question about it would get another answer: it is archived only where something newer contradicts it. What was
-superseded takes no part in recall already.
-
-`decay`: what nobody confirmed for long is no longer of high relevance.
-
-Recall lets confidence fade when it reads it, so that nothing needs to be written for it: a faded confidence that was
-stored would fade twice. What recall cannot read is that a relevance was given while the memory was new. So this task
-lowers it, by as much as the confidence has faded; it does so once for each level, whenever it runs.
-
-`links`: memories that were recalled together and judged helpful relate to each other.
-
-`clusters`: names the clusters of a space. They are kept in the cache, and change no memory.
-
-`merge`: of near-duplicate episodes one stays, stronger; the others are superseded by it.
-
-`tags`: a memory that mentions what a tag of the space is about gets it, where the tag is given reliably.
-
-`review`: lists what contradicts or repeats itself, for somebody to decide. Changes nothing.
-
-What a memory is worth now, whether it is in use, and which ones their age alone must not touch.
+`Worth` decides for `archive` and `decay` what a memory is worth, whether it is in use, and which ones age must not change.
 """
 
 from __future__ import annotations
@@ -58,12 +45,12 @@ from memcli.text.words import terms
 
 USAGE_NAME = "usage"
 GAINS = {HELPFUL: 0.05, UNHELPFUL: -0.1, REJECTED: -0.02}
-"""What one judgement adds to the confidence, which stays between 0 and 1."""
+"""The change of the confidence (0 to 1) by one judgement."""
 _DIGITS = 4
 
 
 def propose_usage(memories: Memories, given: Given) -> list[UpkeepStep]:
-    """A step for each memory that was judged and changes by it."""
+    """A step for each memory that feedback changes, in order of id."""
     confidence: dict[str, float] = {}
     counts: dict[str, Counter[str]] = {}
     for name, use in given.judgements():
@@ -78,8 +65,8 @@ def propose_usage(memories: Memories, given: Given) -> list[UpkeepStep]:
             memory, confidence=confidence[name], strength=increased(memory.strength, counts[name][HELPFUL])
         )
         if judged != memory:
-            told = ", ".join(f"{counts[name][act]} {act}" for act in GAINS if counts[name][act])
-            reason, path = f"judged {told}", memory.path
+            judgements = ", ".join(f"{counts[name][act]} {act}" for act in GAINS if counts[name][act])
+            reason, path = f"judged {judgements}", memory.path
             steps.append(
                 UpkeepStep(task=USAGE_NAME, id=name, path=path, action="judge", reason=reason, memories=(judged,))
             )
@@ -88,48 +75,48 @@ def propose_usage(memories: Memories, given: Given) -> list[UpkeepStep]:
 
 _WORTH_DIGITS = 9  # the last digits differ between machines, and must decide nothing
 USED_DAYS = 90.0
-"""What was shown within so many days is in use, longer the more often it was shown. Before uses are known for so long,
-nothing is known to be out of use."""
-
-
+"""A memory is in use for so many days after it was last shown, times 1 + log(uses + 1); while uses are known for less long,
+every memory counts as in use."""
 OUTDONE_CONFIDENCE = 0.8
 OUTDONE_SHARE = 0.5
-"""What was judged unhelpful more than once is worth so much less where something else answered the same question."""
+"""The share of its worth that is left to a memory of at most this confidence (judged unhelpful more than once) if another
+memory answered the same question."""
 
 
 class Worth:
-    """What `archive` and `decay` ask of the memories of a space."""
+    """The worth of the memories of a space, for `archive` and `decay`. `reasons` are ids that others link to as their reason,
+    or that supersede another memory."""
 
     def __init__(self, memories: Memories, given: Given) -> None:
         self._given = given
-        self.reasons = (  # what others rest on, and what has taken the place of another
+        self.reasons = (
             given.reasons
             | {link["to"] for memory in memories.values() for link in memory.links if link["relation"] in REASONS}
             | {memory.superseded_by for memory in memories.values()}
         )
         self._judged: Counter[str] = Counter()
         for name, use in given.judgements():
-            self._judged[name] += round(100 * GAINS[use.act])
+            self._judged[name] += round(100 * GAINS[use.act])  # in whole hundredths, so that sums are exact
         self._rivals = _rivals(memories, given)
 
     def of(self, memory: Memory) -> float:
-        """Importance times confidence, less where a rival does better; 0..1."""
+        """The worth of a memory, 0 to 1: its importance times its confidence, and a share of that if it has a rival."""
         share = OUTDONE_SHARE if self.rival(memory) else 1.0
         return round(memory.effective_importance() * self.confidence(memory) * share, _WORTH_DIGITS)
 
     def rival(self, memory: Memory) -> str:
-        """The memory that answered a question for which this one was not helpful, not for the first time; "" for none."""
+        """The id of the memory that was helpful where this one repeatedly was not; empty if there is none."""
         return self._rivals.get(memory.id, "") if memory.confidence <= OUTDONE_CONFIDENCE else ""
 
     def confidence(self, memory: Memory) -> float:
-        """The confidence now: faded by age as recall reads it, or, of what is in use, as it was judged."""
+        """The current confidence, 0 to 1: faded by age as in recall, or, if the memory is in use, without fading."""
         if self._is_in_use(memory):
             return memory.confidence * memory.trust
         return effective_confidence(memory, self._given.now, self._given.accesses.get(memory.id, Access()).count)
 
     def is_spared(self, memory: Memory) -> bool:
-        """Whether age does nothing to the memory: it is pinned, young, not current, comes up in its season or by its
-        triggers, or is in use and nobody has found otherwise of late."""
+        """Whether age does not change the memory: it is pinned, young, not current, not valid yet, shown by triggers or in a
+        season, or in use without more negative than positive feedback."""
         now = self._given.now
         return (
             memory.pinned
@@ -141,6 +128,7 @@ class Worth:
         )
 
     def _is_in_use(self, memory: Memory) -> bool:
+        """Whether the memory was shown lately, as USED_DAYS defines it; False if no uses are known at all."""
         given = self._given
         if not given.watched_since:
             return False
@@ -150,7 +138,8 @@ class Worth:
 
 
 def _rivals(memories: Memories, given: Given) -> dict[str, str]:
-    """For what was judged of no use in a bundle, the memory there that was judged helpful and is trusted most."""
+    """By the id of each memory that was judged unhelpful or rejected in a bundle, the id of the helpful one of the highest
+    confidence there, if that is higher than its own."""
     found: dict[str, str] = {}
     for judged in judged_bundles(given.uses):
         helpful = [name for name, act in judged.items() if act == HELPFUL and name in memories]
@@ -166,12 +155,14 @@ _INFERRED = "inferred"
 
 
 def propose_archive(memories: Memories, given: Given) -> list[UpkeepStep]:
-    """A step for each memory that is to go out of recall, in order of id."""
+    """A step for each memory that is removed from recall, in order of id."""
     worth = Worth(memories, given)
     outdated = _outdated(memories, given.now)
     steps = []
     for _, memory in sorted(memories.items()):
-        if is_told(memory) and memory.id not in outdated:
+        # A statement may hold however old it is, and without it a question would get another answer: only a newer
+        # contradiction makes it a candidate. A superseded memory is not in recall anyway.
+        if is_statement(memory) and memory.id not in outdated:
             continue
         if worth.is_spared(memory) or memory.id in worth.reasons or worth.of(memory) >= given.policy.archive_below:
             continue
@@ -191,22 +182,22 @@ def propose_archive(memories: Memories, given: Given) -> list[UpkeepStep]:
     return steps
 
 
-def is_told(memory: Memory) -> bool:
-    """Whether a person or an agent told it as something that holds: it is no log or episode, and memcli has not read it in
-    a file or a commit, nor inferred it."""
+def is_statement(memory: Memory) -> bool:
+    """Whether a person or an agent stated it as valid: it is no log or episode, and memcli has neither read it in a file or a
+    commit nor inferred it."""
     is_derived = memory.kind == _INFERRED or memory.provenance.get("source") in (OBSERVED, _INFERRED)
     return not is_derived and memory.kind not in TALK_KINDS
 
 
 def _outdated(memories: Memories, now: str) -> Mapping[str, str]:
-    """For each memory that another one contradicts the id of that one: of two that somebody told, and that nobody wants to
-    keep both, the one that says that it holds, or else the one that was confirmed last."""
+    """By the id of each contradicted statement, the id of the statement that holds: of two current ones, without a decision to
+    keep both, the one whose link states that it holds, else the one that was confirmed last."""
     links = [(memory, link) for memory in memories.values() for link in memory.links if is_contradiction(link)]
     decided = {frozenset((memory.id, link["to"])) for memory, link in links if link.get("accepted")}
     found: dict[str, str] = {}
     for memory, link in sorted(links, key=lambda one: not one[1].get("holds")):
         other, pair = memories.get(link["to"]), frozenset((memory.id, link["to"]))
-        if other is None or pair in decided or not all(is_told(m) and is_current(m, now) for m in (memory, other)):
+        if other is None or pair in decided or not all(is_statement(m) and is_current(m, now) for m in (memory, other)):
             continue
         decided.add(pair)
         is_newer = (confirmed_at(memory), memory.id) > (confirmed_at(other), other.id)
@@ -217,11 +208,13 @@ def _outdated(memories: Memories, now: str) -> Mapping[str, str]:
 
 DECAY_NAME = "decay"
 LEVELS = (("high", 0.5), ("medium", 0.25), ("low", 0.0))
-"""The levels of relevance, each with the confidence that it takes."""
+"""The levels of relevance, each with the least confidence that it requires."""
 
 
 def propose_decay(memories: Memories, given: Given) -> list[UpkeepStep]:
-    """A step for each memory whose relevance is more than its confidence bears."""
+    """A step for each memory whose relevance is too high for its confidence, in order of id."""
+    # The faded confidence itself is not stored, since recall would let it fade again. But recall cannot see that the
+    # relevance was given while the memory was new, so this is lowered, once for each level.
     worth = Worth(memories, given)
     levels = [level for level, _ in LEVELS]
     steps = []
@@ -229,13 +222,13 @@ def propose_decay(memories: Memories, given: Given) -> list[UpkeepStep]:
         if worth.is_spared(memory) or memory.relevance not in levels:
             continue
         confidence = worth.confidence(memory)
-        bears = next(n for n, (_, least) in enumerate(LEVELS) if confidence >= least)
-        if levels.index(memory.relevance) < bears:
+        lowered = next(n for n, (_, least) in enumerate(LEVELS) if confidence >= least)
+        if levels.index(memory.relevance) < lowered:
             steps.append(
                 UpkeepStep(
                     task=DECAY_NAME, id=memory.id, path=memory.path, action="lower",
                     reason=f"its confidence has faded to {confidence:.2f} since {memory.updated_at[:10]}",
-                    memories=(replace(memory, relevance=levels[bears]),),
+                    memories=(replace(memory, relevance=levels[lowered]),),
                 )
             )  # fmt: skip
     return steps
@@ -244,12 +237,12 @@ def propose_decay(memories: Memories, given: Given) -> list[UpkeepStep]:
 LINKS_NAME = "links"
 RELATION = "relates_to"
 MOST_LINKS = 8
-"""A memory with so many links gets no more: what relates to everything says nothing."""
+"""A memory with so many links gets no more, since links to everything help no search."""
 _FIRST_WEIGHT, _MORE_WEIGHT, _MOST_WEIGHT = 0.5, 0.1, 0.9
 
 
 def propose_links(memories: Memories, given: Given) -> list[UpkeepStep]:
-    """A step for each memory that gets links, to those that are older: one end of a relation has its link."""
+    """A step for each memory that gets links, in order of id. The newer memory of a pair has the link."""
     known = {frozenset((memory.id, link["to"])) for memory in memories.values() for link in memory.links}
     sizes = {memory.id: len(memory.links) for memory in memories.values()}
     helpful = ([name for name, act in judged.items() if act == HELPFUL] for judged in judged_bundles(given.uses))
@@ -280,7 +273,7 @@ CLUSTERS_NAME = "clusters"
 
 
 def propose_clusters(memories: Memories, given: Given) -> list[UpkeepStep]:
-    """A step for each cluster that was just found, the largest first."""
+    """A step for each cluster that was found just now, the largest first."""
     known = [(cluster, [name for name in cluster.ids if name in memories]) for cluster in given.clusters]
     return [
         UpkeepStep(
@@ -292,22 +285,23 @@ def propose_clusters(memories: Memories, given: Given) -> list[UpkeepStep]:
 
 MERGE_NAME = "merge"
 LEAST_ALIKE = 0.8
-"""The share of the words of both that two episodes must have in common."""
+"""The least Jaccard similarity of the words of two near-duplicates: the common words over the words of either."""
 _KIND = "episode"
 
 
 def propose_merge(memories: Memories, given: Given) -> list[UpkeepStep]:
-    """A step for each episode that takes others in."""
+    """A step for each episode that others are merged into, in order of id."""
     episodes = [
         memory for memory in memories.values()
         if memory.kind == _KIND and memory.id not in given.fixed and is_current(memory, given.now)
     ]  # fmt: skip
     words = {memory.id: frozenset(terms(memory.raw)) for memory in episodes}
-    # Of its words each episode is found by so many, the rarest first, that two that are alike share one of them.
+    # Prefix filtering: two sets of a Jaccard similarity of at least t share one of their n - ceil(t n) + 1 rarest words,
+    # so that only pairs which do are compared.
     counts = Counter(word for own in words.values() for word in own)
     rarest = {name: sorted(own, key=lambda word: (counts[word], word)) for name, own in words.items()}
     rarest = {name: own[: len(own) - math.ceil(LEAST_ALIKE * len(own)) + 1] for name, own in rarest.items()}
-    kept: dict[str, list[Memory]] = {}
+    merged: dict[str, list[Memory]] = {}
     by_word: dict[str, list[str]] = defaultdict(list)
     for memory in sorted(episodes, key=lambda m: (not m.pinned, m.created_at, m.id)):
         own = words[memory.id]
@@ -315,36 +309,38 @@ def propose_merge(memories: Memories, given: Given) -> list[UpkeepStep]:
         alike = [name for name in sorted(near) if len(own & words[name]) >= LEAST_ALIKE * len(own | words[name])]
         same = next((name for name in alike if not memory.pinned and _is_same(memories[name], memory)), None)
         if same is not None:
-            kept.setdefault(same, []).append(memory)
+            merged.setdefault(same, []).append(memory)
             continue
         for word in rarest[memory.id]:
             by_word[word].append(memory.id)
-    return [_step_merge(memories[name], others, given.now) for name, others in sorted(kept.items())]
+    return [_step_merge(memories[name], others, given.now) for name, others in sorted(merged.items())]
 
 
-def _is_same(kept: Memory, other: Memory) -> bool:
-    """Whether two episodes with nearly the same words differ in none that decides: a value, or how it went."""
-    valences = [(memory.episode or {}).get("valence", 0) for memory in (kept, other)]
+def _is_same(one: Memory, other: Memory) -> bool:
+    """Whether two episodes with nearly the same words agree in their outcome and values, and `one` has all values of
+    `other`."""
+    valences = [(memory.episode or {}).get("valence", 0) for memory in (one, other)]
     signs = {(v > 0) - (v < 0) if isinstance(v, int | float) else 0 for v in valences}
-    if len(signs) > 1 or not is_compatible(claim_of(other.raw), claim_of(kept.raw)):
+    if len(signs) > 1 or not is_compatible(claim_of(other.raw), claim_of(one.raw)):
         return False
-    return not missing(values_of(kept.raw), values_of(other.raw))
+    return not missing(values_of(one.raw), values_of(other.raw))
 
 
-def _step_merge(kept: Memory, others: Sequence[Memory], now: str) -> UpkeepStep:
+def _step_merge(into: Memory, others: Sequence[Memory], now: str) -> UpkeepStep:
+    """The step that merges other episodes into one: it gets their strength and tags, and supersedes them."""
     links = [{"to": other.id, "relation": SUPERSEDES, "weight": 1.0, "created_at": now} for other in others]
     stronger = replace(
-        kept,
-        strength=increased(kept.strength, sum(other.strength for other in others)),
-        tags=tuple(dict.fromkeys([*kept.tags, *(tag for other in others for tag in other.tags)])),
-        links=(*kept.links, *links),
+        into,
+        strength=increased(into.strength, sum(other.strength for other in others)),
+        tags=tuple(dict.fromkeys([*into.tags, *(tag for other in others for tag in other.tags)])),
+        links=(*into.links, *links),
     )
     ended = []
     for other in others:
         until = max(min(other.valid_until or now, now), other.valid_from or "")
-        ended.append(as_edit(replace(other, superseded_by=kept.id, valid_until=until)))
+        ended.append(as_edit(replace(other, superseded_by=into.id, valid_until=until)))
     return UpkeepStep(
-        task=MERGE_NAME, id=kept.id, path=kept.path, action="merge",
+        task=MERGE_NAME, id=into.id, path=into.path, action="merge",
         reason=f"the same as {', '.join(other.path for other in others)}",
         memories=(as_edit(stronger), *ended), others=tuple(other.id for other in others),
         tokens=sum(count_tokens(other.raw) for other in others),
@@ -353,15 +349,15 @@ def _step_merge(kept: Memory, others: Sequence[Memory], now: str) -> UpkeepStep:
 
 TAGS_NAME = "tags"
 LEAST_TAGGED = 4
-"""A tag that fewer memories have is no habit."""
+"""The least number of memories that have a tag and mention it: of fewer, no habit can be read."""
 LEAST_SHARE = 0.8
-"""So many of the memories that mention a tag must have it already."""
+"""The least share of the memories that mention a tag which must have it already."""
 MOST_TAGS = 6
 """A memory with so many tags gets no more."""
 
 
 def propose_tags(memories: Memories, given: Given) -> list[UpkeepStep]:
-    """A step for each memory that gets tags."""
+    """A step for each memory that gets tags, in order of id."""
     current = [memory for memory in memories.values() if is_current(memory, given.now)]
     tagged = Counter(tag for memory in current for tag in memory.tags)
     mentions = _mentions(current, {tag: count for tag, count in tagged.items() if count >= LEAST_TAGGED})
@@ -384,8 +380,9 @@ def propose_tags(memories: Memories, given: Given) -> list[UpkeepStep]:
 
 
 def _mentions(memories: list[Memory], tagged: Mapping[str, int]) -> dict[str, list[Memory]]:
-    """The memories that mention all words of each tag in their heading or text; of the tags that so many memories have, those
-    alone that may be given reliably."""
+    """By tag, the memories that mention all its words in their heading or text, for the tags that LEAST_TAGGED and LEAST_SHARE
+    may permit to add. `tagged` counts the memories that have each tag."""
+    # A tag is dropped once it can no longer reach these limits, so that few texts of a large space are read.
     words = {tag: frozenset(terms(tag.replace("-", " "))) for tag in tagged}
     live = {tag for tag in tagged if words[tag]}
     by_word: dict[str, list[str]] = defaultdict(list)
@@ -402,7 +399,7 @@ def _mentions(memories: list[Memory], tagged: Mapping[str, int]) -> dict[str, li
         for tag in mentioned:
             found[tag].append(memory)
         without.update(mentioned.difference(memory.tags))
-        having.subtract(live.intersection(memory.tags) - mentioned)  # as many at most as mention it and have it
+        having.subtract(live.intersection(memory.tags) - mentioned)  # an upper bound of those that have and mention it
         for tag in live.intersection((*mentioned, *memory.tags)):
             if having[tag] < max(LEAST_TAGGED, LEAST_SHARE * (having[tag] + without[tag])):
                 live.remove(tag)
@@ -411,7 +408,8 @@ def _mentions(memories: list[Memory], tagged: Mapping[str, int]) -> dict[str, li
 
 
 def _first_with_tags(memories: list[Memory], live: set[str]) -> Iterator[Memory]:
-    """The memories, first those with the rarest tags, for as long as these are `live`; some come again."""
+    """The memories, those with the rarest tags first, until no tag is `live`, which the caller shrinks; some come twice."""
+    # Most tags are dropped after the few memories of the rarest ones.
     of: dict[str, list[Memory]] = {tag: [] for tag in live}
     for memory in memories:
         for tag in live.intersection(memory.tags):
@@ -432,7 +430,7 @@ _KINDS = (CONTRADICTS, DUPLICATES, RELATED)
 
 
 def propose_review(memories: Memories, given: Given) -> list[UpkeepStep]:
-    """A step for each pair of current memories: contradictions, then duplicates, then the related ones."""
+    """A step for each pair of current memories: contradictions first, then duplicates, then related pairs."""
     linked = (
         MemoryPair(CONTRADICTS, memory.id, link["to"], str(link.get("reason") or "linked as a contradiction"))
         for memory in memories.values() for link in memory.links
