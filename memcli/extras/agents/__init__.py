@@ -1,4 +1,4 @@
-"""Coding agents: what is installed for each of them, and what their hooks are given and report.
+"""Coding agents: the files installed for each of them, and the commands that their hooks run.
 
-What is recalled for a hook is asked of the core as anybody asks it; readers of what agents record are in `extras/transcripts/`.
+Hooks query the memory by `app/recall.py`, as every command does; readers of the agents' transcripts are in `extras/transcripts/`.
 """

@@ -74,7 +74,7 @@ def uninstall(session: CommandContext, options: AgentOptions) -> None:
     Example: memcli agent uninstall claude
     """
     from memcli.extras.agents.install import carry_out, plan_uninstall
-    from memcli.extras.agents.setup import check_agent, diff_of, scope_of, site_of, to_json, told
+    from memcli.extras.agents.setup import change_lines, check_agent, diff_of, scope_of, site_of, to_json
 
     scope = scope_of(options.user, options.local)
     check_agent(options.name, scope)
@@ -85,7 +85,7 @@ def uninstall(session: CommandContext, options: AgentOptions) -> None:
         return
     if plan.changes:
         carry_out(site, plan)
-    lines = told(plan) or [f"{options.name} is not installed"]
+    lines = change_lines(plan) or [f"{options.name} is not installed"]
     session.output.confirm(to_json(options.name, scope, plan), "\n".join(lines))
 
 

@@ -1,4 +1,4 @@
-"""Files of agents, read with care and changed all together or not at all; where a scope is, and what is noted of the files changed there."""
+"""Files of agents, read without following links and changed all together or not at all; the site of a scope and its notes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 
 
 class SettingsChange(Record):
-    """A file before and after; None where it is not there."""
+    """The text of a file before and after a change; None where the file does not exist."""
 
     path: str
     before: str | None
@@ -37,8 +37,8 @@ class SettingsChange(Record):
 
 
 def read_text(path: str, root: str = "", *, purpose: str = "edit") -> str | None:
-    """The text of the file at `path`; None if it is not there. Raises UsageError for what cannot be edited, and for a file
-    outside of the `root`, where there is one; its message names the `purpose`."""
+    """The text of the file at `path`; None if it does not exist. Raises UsageError for what cannot be edited, and for a file
+    outside of `root`, unless that is empty; its message names the `purpose`."""
     try:
         status = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -64,7 +64,7 @@ def read_text(path: str, root: str = "", *, purpose: str = "edit") -> str | None
 
 
 def check_writable(path: str) -> None:
-    """Raises UsageError if the file at `path` is read-only, or could not be made or replaced."""
+    """Raises UsageError if the file at `path` is read-only, or its folder does not let it be created or replaced."""
     with suppress(OSError):
         if not os.lstat(path).st_mode & _ANY_WRITE:
             raise _refused(path, "it is read-only", f"make it writable: chmod u+w {path}")
@@ -88,7 +88,7 @@ def missing_folders(path: str) -> list[str]:
 
 
 def apply_changes(changes: Sequence[SettingsChange], root: str) -> None:
-    """Makes the changes in order, below the `root` where there is one; if one fails, those before it are taken back. Raises
+    """Makes the changes in order, below `root` unless that is empty; if one fails, those before it are undone. Raises
     StoreError."""
     done: list[tuple[SettingsChange, int | None, list[str]]] = []
     try:
@@ -111,15 +111,15 @@ def apply_changes(changes: Sequence[SettingsChange], root: str) -> None:
 
 def remove_empty(folders: Sequence[str]) -> list[str]:
     """Removes those of the folders that are empty, the innermost first; returns the others."""
-    kept = []
+    remaining = []
     for folder in sorted(folders, key=len, reverse=True):
         try:
             os.rmdir(folder)
         except FileNotFoundError:
             continue
         except OSError:
-            kept.append(folder)
-    return kept[::-1]
+            remaining.append(folder)
+    return remaining[::-1]
 
 
 def _write(path: str, root: str, text: str | None, mode: int | None) -> None:
@@ -136,7 +136,7 @@ def _write(path: str, root: str, text: str | None, mode: int | None) -> None:
 
 
 def _real(path: str, root: str) -> str:
-    """The file, without the links between folders of the project that lead to it."""
+    """`path` with the links among its folders resolved: `open_file` follows none below a root, and projects may have some."""
     return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)) if root else path
 
 
@@ -150,13 +150,13 @@ _HOMES = {
     ".cline/data/settings/cline_mcp_settings.json": "CLINE_MCP_SETTINGS_PATH", ".cline/data/": "CLINE_DATA_DIR",
     ".cline/": "CLINE_DIR",
 }  # fmt: skip
-"""The variables that move a file or folder of the home directory, the first that fits."""
+"""The variables that move a file or folder of the home directory, by its path; the first match counts."""
 _PARENTS = {".claude.json": "CLAUDE_CONFIG_DIR", ".gemini/": "GEMINI_CLI_HOME"}
-"""The variables that name another folder instead of the home directory."""
+"""The variables that replace the home directory for a file or folder, by its path."""
 
 
 class Site(Record):
-    """Where a scope is: its folder, the file with the notes, and the environment."""
+    """The site of a scope: its folder, the path of its notes, and the environment."""
 
     scope: str
     folder: str
@@ -165,11 +165,12 @@ class Site(Record):
 
     @property
     def root(self) -> str:
-        """The folder out of which no link may lead; empty for a home directory, whose owner has put the links there."""
+        """The folder that no link may leave; empty if links may lead anywhere."""
+        # The links of a home directory are its owner's; those of a project may come with a clone.
         return "" if self.scope == USER else os.path.realpath(self.folder)
 
     def path(self, file: str) -> str:
-        """The file as it is on the disk. Raises UsageError if it is outside of the folder."""
+        """The path of an agent's file on this site. Raises UsageError if a link leads out of the folder."""
         if self.scope == USER:
             return self.at_home(file)
         path = os.path.join(self.folder, *file.split("/"))
@@ -180,12 +181,13 @@ class Site(Record):
                 f"cannot edit {path}: a folder on the way is a symbolic link out of the project; nothing was changed",
                 "replace the link with a folder",
             )
+        # A project that has opencode.jsonc must not get an opencode.json beside it.
         if not os.path.lexists(path) and file.endswith(".json") and os.path.lexists(f"{path}c"):
             return f"{path}c"
         return path
 
     def at_home(self, file: str) -> str:
-        """The file of the user, in the home directory or where a variable has moved it."""
+        """The path of a user's file, in the home directory or where a variable moves it."""
         for start, variable in _PARENTS.items():
             if file.startswith(start) and (home := self.environ.get(variable)):
                 return os.path.join(home, *file.split("/"))
@@ -197,7 +199,8 @@ class Site(Record):
 
 
 class Note(Record):
-    """What is known of a file that was changed: for which agents, its digest after that, and what takes it back."""
+    """A note of a changed file: the agents installed in it, its digest after the change, the splices that undo the change, and
+    whether the file existed before."""
 
     agents: tuple[str, ...]
     digest: str
@@ -205,12 +208,12 @@ class Note(Record):
     was_there: bool
 
     def fits(self, text: str | None) -> bool:
-        """Whether the file is as it was left."""
+        """Whether the text is the one that the last change left."""
         return text is not None and self.digest == digest_of(text)
 
 
 def load_notes(site: Site) -> tuple[dict[str, Note], list[str]]:
-    """What is noted of the files of the scope, and the folders that were made."""
+    """The notes of a scope by path, without those that cannot be read, and the folders that memcli created."""
     data = read_json(site.notes)
     own = data.get(site.scope) if isinstance(data, dict) else None
     files, folders = (own.get("files"), own.get("folders")) if isinstance(own, dict) else (None, None)
@@ -227,7 +230,7 @@ def load_notes(site: Site) -> tuple[dict[str, Note], list[str]]:
 
 
 def save_notes(site: Site, notes: Mapping[str, Note], folders: Sequence[str]) -> None:
-    """Keeps the notes. Raises StoreError."""
+    """Replaces the notes and folders of a scope. Raises StoreError."""
     data = read_json(site.notes)
     scopes = dict(data) if isinstance(data, dict) else {}
     files = {
@@ -238,14 +241,14 @@ def save_notes(site: Site, notes: Mapping[str, Note], folders: Sequence[str]) ->
         for path, note in notes.items()
     }  # fmt: skip
     scopes[site.scope] = {"files": files, "folders": list(folders)}
-    kept = {scope: found for scope, found in scopes.items() if found != {"files": {}, "folders": []}}
-    if not kept:
+    filled = {scope: found for scope, found in scopes.items() if found != {"files": {}, "folders": []}}
+    if not filled:
         remove_quietly(site.notes)
         return
     make_folder(os.path.dirname(site.notes))
-    write_file(site.notes, encode(kept), 0o600)
+    write_file(site.notes, encode(filled), 0o600)
 
 
 def digest_of(text: str) -> str:
-    """What tells one text from another."""
+    """The SHA-256 of a text, in hexadecimal."""
     return sha256(text.encode()).hexdigest()

@@ -1,7 +1,7 @@
 """Install and uninstall an agent's parts, planned for all files first and then written together; check what is installed.
 
-A note of each file that was changed says how to take the change back to the character, as long as nobody else changed the
-file since. Otherwise, as in another clone, only what is memcli's is taken out.
+A note of each changed file has the splices that restore it to the character, as long as its digest shows no other change.
+Without a note that fits, as in another clone, only memcli's own parts are removed.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from memcli.extras.agents.parts import (
 )
 from memcli.extras.agents.splice import Splice, apply_all
 from memcli.extras.agents.table import AGENTS, PROJECT, USER, parts_of, with_next_turn
-from memcli.extras.agents.trust import PENDING, UNKNOWN, UNTRUSTED, held_back
+from memcli.extras.agents.trust import PENDING, UNKNOWN, UNTRUSTED, blocked_by_client
 from memcli.model.memory import Json
 from memcli.record import Record, as_dict, replace
 
 
 class InstallPlan(Record):
-    """What to change, what to note, and what to tell the user."""
+    """The changes to make in this order, the notes to store by path, and warnings for the user."""
 
     changes: tuple[SettingsChange, ...]
     notes: Mapping[str, Note]
@@ -52,12 +52,12 @@ class InstallPlan(Record):
 
 
 def plan_install(site: Site, name: str, *, next_turn: bool = False) -> InstallPlan:
-    """The plan to bring an agent's parts in, or up to date. With `next_turn`, no prompt waits for a search. Raises
+    """The plan that installs or updates an agent's parts. With `next_turn`, its hook for prompts runs no search. Raises
     UsageError."""
     notes, _ = load_notes(site)
     changes, warnings = [], []
     for path, parts in parts_by_path(site, name, next_turn=next_turn).items():
-        change, note = _installed(site, name, path, parts, notes.get(path))
+        change, note = _install_in_file(site, name, path, parts, notes.get(path))
         after = change.after or ""
         warnings += [f"{path} is not memcli's and is left as it is" for part in parts if part.state(after) == FOREIGN]
         if change.after != change.before:
@@ -65,11 +65,12 @@ def plan_install(site: Site, name: str, *, next_turn: bool = False) -> InstallPl
             changes.append(change)
         if note is not None:
             notes[path] = note
+    # Last the files that point to others: a crash in between leaves no entry for a file that is missing.
     return InstallPlan(tuple(sorted(changes, key=_is_entry)), notes, tuple(warnings))
 
 
 def plan_uninstall(site: Site, name: str) -> InstallPlan:
-    """The plan to take an agent's parts out. Raises UsageError."""
+    """The plan that removes an agent's parts. Raises UsageError."""
     notes, _ = load_notes(site)
     changes = []
     for path, parts in parts_by_path(site, name).items():
@@ -77,7 +78,7 @@ def plan_uninstall(site: Site, name: str) -> InstallPlan:
         if before is None:
             notes.pop(path, None)
             continue
-        after, note = _uninstalled(site, name, path, parts, before, notes.pop(path, None))
+        after, note = _uninstall_from_file(site, name, path, parts, before, notes.pop(path, None))
         if note is not None:
             notes[path] = note
         if after != before:
@@ -87,11 +88,11 @@ def plan_uninstall(site: Site, name: str) -> InstallPlan:
 
 
 def carry_out(site: Site, plan: InstallPlan) -> None:
-    """Makes the changes of a plan, and notes them. Raises StoreError."""
+    """Makes the changes of a plan, and stores its notes. Raises StoreError."""
     notes, known = load_notes(site)
     folders = set(known)
     made = [folder for change in plan.changes if change.after for folder in missing_folders(change.path)]
-    # Of a file that is not noted, as in another clone, any folder above it may be left empty.
+    # Which folders memcli made for a file without a note, as in another clone, is unknown: any empty one may be its own.
     unknown = set[str]()
     for change in plan.changes:
         folder = os.path.dirname(change.path)
@@ -105,12 +106,11 @@ def carry_out(site: Site, plan: InstallPlan) -> None:
 
 
 def parts_by_path(site: Site, name: str, *, next_turn: bool = False) -> dict[str, list[InstalledPart]]:
-    """An agent's parts by the file that they are in. A file that only leads agents to another is left out where a link
-    does that."""
+    """An agent's parts by the path of their file. The line that imports AGENTS.md is left out where a link makes both one."""
     found: dict[str, list[InstalledPart]] = {}
     for part in parts_of(name, site.scope, next_turn=next_turn):
         path = site.path(part.file)
-        # A link between two files of instructions of the project is followed.
+        # Projects link CLAUDE.md to AGENTS.md; `read_text` refuses links, so a link within the folder is resolved here.
         if isinstance(part, InstructionBlock) and site.scope != USER and os.path.islink(path):
             target = os.path.realpath(path)
             if os.path.dirname(target) == os.path.realpath(site.folder) and target.endswith(".md"):
@@ -130,14 +130,14 @@ def states(site: Site, name: str) -> Iterator[tuple[InstalledPart, str, str]]:
         for part in parts:
             try:
                 state = part.state(text)
-                # A part may be there in either of its forms.
+                # Whether `install` ran with --next-turn is not noted, so a part in either form is up to date.
                 yield part, path, with_next_turn(part, name).state(text) if state == STALE else state
             except UsageError as error:
                 raise _in_file(path, error) from None
 
 
 def is_installed(site: Site, name: str) -> bool:
-    """Whether something of the agent is there that no other agent shares."""
+    """Whether a part is present that belongs to this agent alone, or a note names the agent if it has no such part."""
     shared = [part for other in AGENTS if other != name for part in parts_of(other, site.scope)]
     try:
         own = [state for part, _, state in states(site, name) if is_proof(part) and part not in shared]
@@ -148,9 +148,10 @@ def is_installed(site: Site, name: str) -> bool:
     return any(name in note.agents for note in load_notes(site)[0].values())
 
 
-def _installed(
+def _install_in_file(
     site: Site, name: str, path: str, parts: Sequence[InstalledPart], note: Note | None
 ) -> tuple[SettingsChange, Note | None]:
+    """The change that puts the parts into the file at `path`, and the note to store of it. Raises UsageError."""
     before = read_text(path, site.root)
     try:
         if note is not None and before is not None and note.fits(before):
@@ -162,8 +163,8 @@ def _installed(
             was_there = before is not None and not (removals and splice.is_bare(base))
             agents = (name,)
             if before is not None and all(part.state(before) in (ACTIVE, FOREIGN) for part in parts):
-                kept = Note(agents, digest_of(before), tuple(removals), was_there) if removals else None
-                return SettingsChange(path, before, before), kept
+                current = Note(agents, digest_of(before), tuple(removals), was_there) if removals else None
+                return SettingsChange(path, before, before), current
         after, undo = _composed(
             base,
             [
@@ -180,9 +181,10 @@ def _installed(
     return SettingsChange(path, before, after, is_executable), Note(agents, digest_of(after), undo, was_there)
 
 
-def _uninstalled(
+def _uninstall_from_file(
     site: Site, name: str, path: str, parts: Sequence[InstalledPart], before: str, note: Note | None
 ) -> tuple[str | None, Note | None]:
+    """The text of the file without the parts, None to remove it, and the note that remains of it. Raises UsageError."""
     try:
         if note is None or not note.fits(before) or name not in note.agents:
             removals = list(_removals(before, _unshared(site, name, parts)))
@@ -199,7 +201,7 @@ def _uninstalled(
 
 
 def _composed(text: str, parts: Sequence[InstalledPart]) -> tuple[str, tuple[Splice, ...]]:
-    """The text with the parts, and what takes them out again."""
+    """The text with the parts, and the splices that remove them again, the last one first."""
     undo: list[Splice] = []
     for part in parts:
         splice = part.put(text)
@@ -210,8 +212,9 @@ def _composed(text: str, parts: Sequence[InstalledPart]) -> tuple[str, tuple[Spl
 
 
 def _removals(text: str, parts: Sequence[InstalledPart]) -> Iterator[Splice]:
-    """What takes the parts out of the text, one after the other; defaults only with something that needs them."""
+    """The splices that remove the parts from the text, each for the text after the one before."""
     has_begun = False
+    # A default is the project's own setting unless a part that needs it goes too, so defaults are last.
     defaults = [part for part in parts if isinstance(part, JsonValue) and part.is_default]
     for part in (*(part for part in parts if part not in defaults), *defaults):
         while (has_begun or part not in defaults) and (splice := part.remove(text)) is not None:
@@ -221,7 +224,7 @@ def _removals(text: str, parts: Sequence[InstalledPart]) -> Iterator[Splice]:
 
 
 def _unshared(site: Site, name: str, parts: Sequence[InstalledPart]) -> list[InstalledPart]:
-    """The parts that no other agent needs that is installed."""
+    """The parts that no other installed agent has too."""
     left = list(parts)
     for other in AGENTS:
         theirs = parts_of(other, site.scope) if other != name else ()
@@ -231,7 +234,7 @@ def _unshared(site: Site, name: str, parts: Sequence[InstalledPart]) -> list[Ins
 
 
 def _is_entry(change: SettingsChange) -> bool:
-    """Whether a file has entries that lead to others, which have to be there first."""
+    """Whether a file holds entries that point to other files."""
     return change.path.endswith((".json", ".jsonc", ".toml"))
 
 
@@ -239,15 +242,17 @@ def _in_file(path: str, error: UsageError) -> UsageError:
     return UsageError(f"cannot edit {path}: {error.message}; nothing was changed", "correct the file, and try again")
 
 
+# Zed reads the first of these files that exists, and only then AGENTS.md.
 _FIRST_OF_ZED = (
     ".rules", ".cursorrules", ".windsurfrules", ".clinerules", ".github/copilot-instructions.md", "AGENT.md",
 )  # fmt: skip
+# `project_doc_max_bytes` of Codex.
 _MAX_OF_CODEX = 32 << 10
 UNREADABLE = "unreadable"
 
 
 class RoleRow(Record):
-    """One role of an agent in a scope, and what to do about it; nothing if it is active."""
+    """The state of one role of an agent in a scope, and how to fix it; `fix` is empty if it is active."""
 
     agent: str
     scope: str
@@ -261,8 +266,8 @@ class RoleRow(Record):
         return self.state == ACTIVE
 
     @property
-    def waits(self) -> bool:
-        """Whether it is installed as it should be, and the client's user has to let it run."""
+    def needs_user(self) -> bool:
+        """Whether it is installed correctly, but the user has yet to approve it in the client, or may have to."""
         return self.state in (UNTRUSTED, PENDING, UNKNOWN)
 
     def to_json(self) -> dict[str, Json]:
@@ -282,7 +287,7 @@ def check(site: Site, name: str) -> list[RoleRow]:
         if FOREIGN in kinds:
             state, fix = FOREIGN, "move the file away and install again"
         elif kinds == {ACTIVE}:
-            state, fix = held_back(site, name, role, of_role) or (ACTIVE, "")
+            state, fix = blocked_by_client(site, name, role, of_role) or (ACTIVE, "")
         else:
             state = STALE if STALE in kinds or ACTIVE in kinds else ABSENT
             fix = f"run `memcli agent install {name}{_flag(site.scope)}`"
@@ -293,7 +298,7 @@ def check(site: Site, name: str) -> list[RoleRow]:
 
 
 def remark(name: str) -> str:
-    """On what an agent's parts rest, if not on the program itself; empty otherwise."""
+    """That an agent's parts follow its documents and were never tried with the program; empty if they were."""
     agent = AGENTS[name]
     return (
         f"{agent.title}: by its documents of {agent.documents}, not tried with the program" if agent.documents else ""
@@ -301,7 +306,7 @@ def remark(name: str) -> str:
 
 
 def warnings(sites: list[Site], name: str) -> Iterator[str]:
-    """What keeps an agent that is installed from working well, besides its parts."""
+    """Problems of an installed agent besides its parts: several scopes, a file that is too long or takes precedence."""
     scopes = [site.scope for site in sites if site.scope in AGENTS[name].scopes and is_installed(site, name)]
     if len(scopes) > 1:
         yield (
@@ -324,7 +329,7 @@ def _flag(scope: str) -> str:
 
 
 def installed(sites: list[Site]) -> Iterator[tuple[Site, str]]:
-    """Every agent that is installed, and where."""
+    """Each site and the name of each agent that is installed there."""
     for site in sites:
         for name, agent in AGENTS.items():
             if site.scope in agent.scopes and is_installed(site, name):

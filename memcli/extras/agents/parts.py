@@ -1,8 +1,8 @@
-"""The parts of an installation: each knows how to come into the text of a file, how to leave it, and whether it is there.
+"""The parts of an installation: each adds itself to the text of its file, removes itself, and reports its state.
 
-`put(text)` is what brings a part into the whole text of its file, or up to date; None if that is done, or if something
-foreign is in its place. `remove(text)` is the next thing to take out of the text; None once nothing of it is left.
-`state(text)` is one of the states below. All raise UsageError for a text that is not what the file should hold.
+`put(text)` is the splice that adds or updates a part in the whole text of its file; None if it is up to date, or if something
+foreign is in its place. `remove(text)` is the splice that removes the next piece of it; None once nothing of it is left.
+`state(text)` is one of the states below. All raise UsageError for a text that is not in the format of the file.
 
 `role` is one of ROLES; `file` is relative to the folder of the scope. Parts of two agents that are equal are one part, which
 stays as long as one of the agents is installed.
@@ -33,7 +33,7 @@ _BLOCK = re.compile(r"<!-- memcli: begin\b[^\n]*-->.*?<!-- memcli: end -->(?:\r?
 
 
 class InstructionBlock(Record):
-    """A block of Markdown between markers. With `unless`, it is not needed in a text that has this line."""
+    """A block of Markdown between markers. A text that has the line `unless`, if that is set, does not need it."""
 
     file: str
     body: str
@@ -44,7 +44,7 @@ class InstructionBlock(Record):
         return None if self._is_needless(text) else self._splice(text)
 
     def remove(self, text: str) -> Splice | None:
-        """What removes the block, with the blank line before it."""
+        """The splice that removes the block, with the blank line before it."""
         found = _BLOCK.search(text)
         if found is None:
             return None
@@ -62,7 +62,7 @@ class InstructionBlock(Record):
         return ACTIVE if self._splice(text) is None else STALE
 
     def _splice(self, text: str) -> Splice | None:
-        """What makes the block hold the body, at the end of the text if there is none; None if it does."""
+        """The splice that gives the block this body, or adds it at the end of the text; None if it has this body."""
         nl = splice.newline_of(text)
         made = nl.join([BEGIN, *self.body.strip().split("\n"), END]) + nl
         found = _BLOCK.search(text)
@@ -77,7 +77,7 @@ class InstructionBlock(Record):
 
 
 class Whole(Record):
-    """A file of memcli's own. `mark` is in every version of it."""
+    """A file of memcli's own. Every version of it contains `mark`, by which it is recognised."""
 
     file: str
     text: str
@@ -100,8 +100,8 @@ class Whole(Record):
 
 
 class JsonValue(Record):
-    """A value at a path of a JSON file: memcli's own, or with `is_default` one that the file must have and others may have
-    set, which is made if missing, and never changed."""
+    """A value at a path of a JSON file: memcli's own, or with `is_default` one that the file must have. A default is added
+    if missing, and never changed, for others may have set it."""
 
     file: str
     path: tuple[str, ...]
@@ -115,7 +115,7 @@ class JsonValue(Record):
         return splice.put(text, self.path, self.value)
 
     def remove(self, text: str) -> Splice | None:
-        """What removes it; a default goes only with all that it was made for."""
+        """The splice that removes the value; a default is removed only when it alone is left in the file."""
         if not self.is_default:
             return _remove_with_empty(text, self.path)
         node = splice.parse(text)
@@ -130,8 +130,8 @@ class JsonValue(Record):
 
 
 class JsonHook(Record):
-    """A hook in a list of a JSON file, known by its command, which is in the entry or in its list `hooks`. One that
-    `is_retired` was installed by older versions, and is taken out where it is found."""
+    """A hook in a list of a JSON file, recognised by its command, which is in the entry or in its list `hooks`. A hook that
+    `is_retired` was installed by older versions, and is removed where it is found."""
 
     file: str
     path: tuple[str, ...]
@@ -161,7 +161,7 @@ class JsonHook(Record):
         if self._is_alone(entry):
             is_only = len(node.members) == 1
             return _remove_with_empty(text, self.path) if is_only else splice.removed(text, node, index)
-        # Somebody has added other hooks to the entry.
+        # The entry also has handlers of others, so only memcli's own are removed from its list.
         inner = node.members[index].node.find("hooks")
         for n, handler in enumerate(_handlers(entry)):
             if inner is not None and self._is_handler(handler):
@@ -177,14 +177,14 @@ class JsonHook(Record):
         return ACTIVE if entry == self.entry or not self._is_alone(entry) else STALE
 
     def handlers(self, text: str) -> Iterator[tuple[int, int, Mapping[str, Json], Mapping[str, Json]]]:
-        """Each handler of memcli's in a group: the places of both, the group and the handler."""
+        """Each of memcli's handlers: the index of its group, its index in the group, the group and the handler."""
         for index, entry in self._own(text):
             for n, handler in enumerate(_handlers(entry)):
                 if isinstance(entry, dict) and isinstance(handler, dict) and self._is_handler(handler):
                     yield index, n, entry, handler
 
     def _own(self, text: str) -> Iterator[tuple[int, Json]]:
-        """The entries of the list in which the command is, with their places."""
+        """The entries of the list that contain the command, with their indexes."""
         node = splice.find(text, self.path)
         for index, entry in enumerate(node.value if node is not None and isinstance(node.value, list) else ()):
             if any(self._is_handler(handler) for handler in (entry, *_handlers(entry))):
@@ -208,7 +208,7 @@ class TomlTable(Record):
     role: str = MCP
 
     def put(self, text: str) -> Splice | None:
-        """What makes the table hold the values; None if it does. Raises UsageError where a table cannot be added."""
+        """The splice that gives the table these values; None if it has them. Raises UsageError where it cannot be added."""
         before = self._value(text)
         if before == self.values:
             return None
@@ -218,6 +218,7 @@ class TomlTable(Record):
             raise UsageError(f"{name} is not a table of its own")
         lines = [f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in self.values.items()), ""]
         made = Splice(*span, nl.join(lines)) if span is not None else splice.at_end(text, nl.join(lines))
+        # Read back: a table at the end cannot extend a parent that is written inline, such as `mcp_servers = {}`.
         try:
             is_set = self._value(made.apply(text)) == self.values
         except UsageError:
@@ -227,7 +228,7 @@ class TomlTable(Record):
         return made
 
     def remove(self, text: str) -> Splice | None:
-        """What removes the table, with the blank line before it."""
+        """The splice that removes the table, with the blank line before it."""
         span = self._span(text)
         if span is None:
             return None
@@ -243,7 +244,7 @@ class TomlTable(Record):
         return ACTIVE if self.put(text) is None else STALE
 
     def _value(self, text: str) -> Any:
-        """The value at the path; None where there is none. Raises UsageError."""
+        """The value at the path; None if there is none. Raises UsageError for a text that is not TOML."""
         found: Any = parse_toml(text)
         for key in self.path:
             if not isinstance(found, dict) or key not in found:
@@ -252,7 +253,8 @@ class TomlTable(Record):
         return found
 
     def _span(self, text: str) -> tuple[int, int] | None:
-        """From the header of the table up to the next one, or to the blank lines and comments before that."""
+        """The start and end of the table in the text: its header and lines, without the blank lines and comments before the
+        next header, which belong to that."""
         keys = r"\s*\.\s*".join(rf"(?:{re.escape(key)}|\"{re.escape(key)}\"|'{re.escape(key)}')" for key in self.path)
         header = re.search(rf"^[ \t]*\[\s*{keys}\s*\][^\n]*(?:\n|\Z)", text, re.MULTILINE)
         if header is None:
@@ -271,7 +273,7 @@ InstalledPart = InstructionBlock | Whole | JsonValue | JsonHook | TomlTable
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """The tables of the text. Raises UsageError."""
+    """The tables of a TOML text. Raises UsageError."""
     try:
         return tomllib.loads(text.lstrip("\ufeff").replace("\r\n", "\n"))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -279,7 +281,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def is_proof(part: InstalledPart) -> bool:
-    """Whether the part, where it is there, shows that an agent is installed: others may have written some of them."""
+    """Whether the part, where it is present, proves that its agent is installed: others may have written the rest."""
     match part:
         case JsonValue():
             return not part.is_default
@@ -296,10 +298,11 @@ def _handlers(entry: Json) -> Sequence[Json]:
 
 
 def _remove_with_empty(text: str, path: Sequence[str]) -> Splice | None:
-    """Removes a member, and what holds nothing else: no empty key is left that an agent might refuse."""
+    """The splice that removes the member at `path`, with all objects and lists that hold nothing else."""
     if splice.find(text, path) is None:
         return None
     depth = len(path)
+    # An empty key that is left might be refused by an agent.
     while depth > 1:
         holder = splice.find(text, path[: depth - 1])
         if holder is None or len(holder.members) != 1:

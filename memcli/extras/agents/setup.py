@@ -1,4 +1,4 @@
-"""Connect an agent: in this project, in this clone alone, or for this user; and what `status` and `doctor` say of it."""
+"""Install and uninstall an agent for a scope (project, clone or user), and report its state to `status` and `doctor`."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ _NOTES = "agents.installed.json"
 
 
 def site_of(session: CommandContext, scope: str) -> Site:
-    """The place of a scope. A project need not have a store yet."""
+    """The folder, notes file and environment of a scope. A project may have no store yet."""
     if scope == USER:
+        # MEMCLI_GLOBAL is ignored: the notes describe files in the home directory, whichever store is used.
         data = os.path.dirname(global_root({**os.environ, "MEMCLI_GLOBAL": ""}))
         return Site(scope, os.path.expanduser("~"), os.path.join(data, _NOTES), os.environ)
     root = session.open(tells_off=False).root if locate(session.options, os.environ) else None
@@ -42,19 +43,19 @@ def site_of(session: CommandContext, scope: str) -> Site:
 
 
 def sites(session: CommandContext) -> list[Site]:
-    """The places of all scopes."""
+    """The site of each scope."""
     return [site_of(session, scope) for scope in SCOPES]
 
 
 def scope_of(user: bool, local: bool) -> str:
-    """The scope that flags name. Raises UsageError for both."""
+    """The scope that the flags select; PROJECT without a flag. Raises UsageError for both flags."""
     if user and local:
         raise UsageError("--user and --local cannot be combined", "use one of them")
     return USER if user else LOCAL if local else PROJECT
 
 
 def check_agent(name: str, scope: str, *, next_turn: bool = False) -> None:
-    """Raises UsageError unless there is such an agent, with this scope, and for `next_turn` with a hook for prompts."""
+    """Raises UsageError if the agent is unknown, lacks the scope, or, for `next_turn`, has no hook for prompts in it."""
     if name not in AGENTS:
         raise UsageError(f"no agent {name!r}", f"choose one of {', '.join(AGENTS)}")
     if scope not in AGENTS[name].scopes:
@@ -67,7 +68,8 @@ def check_agent(name: str, scope: str, *, next_turn: bool = False) -> None:
 def install_agent(
     session: CommandContext, name: str, scope: str, *, dry_run: bool = False, next_turn: bool = False
 ) -> tuple[InstallPlan, list[str], list[str]]:
-    """Installs an agent; what was done, and what is left to do, one line each. Raises UsageError, StoreError."""
+    """Installs an agent. Returns the plan, a line for each change, and a line for each step that is left to the user. Raises
+    UsageError, StoreError."""
     check_agent(name, scope)
     site = site_of(session, scope)
     plan = plan_install(site, name, next_turn=next_turn)
@@ -81,24 +83,24 @@ def install_agent(
             )
     left: list[str] = []
     if plan.changes and not dry_run:
-        steps = dict.fromkeys(row.fix for row in check(site, name) if row.waits)
+        steps = dict.fromkeys(row.fix for row in check(site, name) if row.needs_user)
         left = [note for note in (AGENTS[name].notes.get(scope, ""), remark(name), *steps) if note]
-    return plan, told(plan), left
+    return plan, change_lines(plan), left
 
 
-def told(plan: InstallPlan) -> list[str]:
-    """What a plan changes, one line each."""
+def change_lines(plan: InstallPlan) -> list[str]:
+    """One line for each file that a plan changes."""
     return [f"{change.what} {change.path}" for change in plan.changes]
 
 
 def to_json(name: str, scope: str, plan: InstallPlan) -> dict[str, Json]:
-    """What a plan changes."""
+    """The JSON result of `agent install` and `agent uninstall`."""
     changed = [{"file": change.path, "what": change.what} for change in plan.changes]
     return {"agent": name, "scope": scope, "changed": changed}
 
 
 def diff_of(plan: InstallPlan) -> str:
-    """A unified diff of what a plan changes."""
+    """A unified diff of all files that a plan changes."""
     found: list[str] = []
     for change in plan.changes:
         old, new = (None if text is None else text.splitlines(keepends=True) for text in (change.before, change.after))
@@ -113,26 +115,26 @@ def _site_of_store(root: str, environ: Mapping[str, str]) -> Site:
 
 
 def uninstall_agents(session: CommandContext) -> list[str]:
-    """Disconnects all agents that are connected to this project or clone; one line for each change. Raises StoreError."""
+    """Uninstalls all agents of this project and clone; returns a line for each change. Raises StoreError."""
     lines = []
     for site, name in list(installed([site_of(session, scope) for scope in ("project", "local")])):
         plan = plan_uninstall(site, name)
         if plan.changes:
             carry_out(site, plan)
-            lines += told(plan)
+            lines += change_lines(plan)
     return lines
 
 
 def installed_agents(root: str, environ: Mapping[str, str]) -> list[str]:
-    """The names of the agents that are connected to the project of the store at `root`."""
+    """The names of the agents that are installed in the project of the store at `root`."""
     return [name for _, name in installed([_site_of_store(root, environ)])]
 
 
 def examine_agents(root: str, environ: Mapping[str, str]) -> tuple[bool, Sequence[str]]:
-    """Whether all agents of the project of the store at `root` are well connected, and the names of those that are not;
-    if all are, the names of all. One that waits for its user is well, and its name is followed by its state."""
+    """Whether all agents installed in the project of the store at `root` are complete, and the names of those that are not,
+    or else of all. An agent that only lacks an approval of its user counts as complete; its name is followed by its state."""
     site = _site_of_store(root, environ)
     rows = [row for _, name in installed([site]) for row in check(site, name)]
-    bad = dict.fromkeys(row.agent for row in rows if not (row.is_fine or row.waits))
-    waiting = {row.agent: f"{row.agent} ({row.state}: see `memcli agent check`)" for row in rows if row.waits}
+    bad = dict.fromkeys(row.agent for row in rows if not (row.is_fine or row.needs_user))
+    waiting = {row.agent: f"{row.agent} ({row.state}: see `memcli agent check`)" for row in rows if row.needs_user}
     return not bad, list(bad or dict.fromkeys(waiting.get(row.agent, row.agent) for row in rows))

@@ -1,5 +1,5 @@
-"""Small changes of a text that can be taken back to the character; and JSON as people write it, with comments and
-trailing commas, changed without touching the rest of the text."""
+"""Splices of a text that can be undone to the character; and an editor of JSON with comments and trailing commas that leaves
+the rest of the text as it is."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Splice(NamedTuple):
-    """What replaces the characters from `start` to `end`."""
+    """A change of a text: `text` replaces the characters from `start` to `end`, `end` exclusive."""
 
     start: int
     end: int
@@ -27,24 +27,24 @@ class Splice(NamedTuple):
         return whole[: self.start] + self.text + whole[self.end :]
 
     def undo(self, whole: str) -> Splice:
-        """What takes this change of `whole` back again."""
+        """The splice that undoes this one after it was applied to `whole`."""
         return Splice(self.start, self.start + len(self.text), whole[self.start : self.end])
 
 
 def apply_all(whole: str, splices: Sequence[Splice]) -> str:
-    """`whole` with one change after the other."""
+    """`whole` after the splices, each applied to the result of the one before."""
     for splice in splices:
         whole = splice.apply(whole)
     return whole
 
 
 def newline_of(text: str) -> str:
-    """The line end of a text."""
+    """The line ending to use in a text."""
     return "\r\n" if "\r\n" in text else "\n"
 
 
 def at_end(text: str, made: str) -> Splice:
-    """What adds a paragraph at the end of a text, below a blank line."""
+    """The splice that appends a paragraph to a text, below a blank line."""
     nl = newline_of(text)
     first = "" if not text.strip("\ufeff") else nl if text.endswith("\n") else nl + nl
     return Splice(len(text), len(text), first + made)
@@ -54,11 +54,12 @@ _SPACE = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _REST_OF_LINE = re.compile(r"(?:[ \t]+|/\*[^\n]*?\*/)*(?://[^\r\n]*)?")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _ATOM = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
+# Parsing recurses twice a level, and must stay far below Python's limit of 1000 frames.
 _MAX_DEPTH = 200
 
 
 class JsonNode(Record):
-    """A value and where it stands. `members` are those of an object, with the place of each key, or of a list."""
+    """A value and its start and end in the text. `members` are those of an object or a list; empty for other values."""
 
     start: int
     end: int
@@ -66,12 +67,13 @@ class JsonNode(Record):
     members: tuple[Member, ...] = ()
 
     def find(self, key: str) -> Member | None:
-        """The member of a name; the last one counts, as for parsers."""
+        """The member with this key; None if there is none."""
+        # Of duplicate keys parsers take the last one.
         return next((member for member in reversed(self.members) if member.key == key), None)
 
 
 class Member(Record):
-    """A member of an object or list, from its key, or its value, on."""
+    """A member of an object or list. `start` is that of its key, or of its value in a list, where `key` is empty."""
 
     key: str
     start: int
@@ -79,7 +81,7 @@ class Member(Record):
 
 
 def parse(text: str) -> JsonNode | None:
-    """The value that `text` holds; None for an empty text. Raises UsageError naming the line."""
+    """The root node of `text`; None for an empty text. Raises UsageError naming the line and column."""
     start = _space(text, 0)
     if start == len(text):
         return None
@@ -90,7 +92,7 @@ def parse(text: str) -> JsonNode | None:
 
 
 def put(text: str, path: Sequence[str], value: Json) -> Splice | None:
-    """What sets the value at `path`; None if it is set. Raises UsageError for a text that is no object on the way."""
+    """The splice that sets the value at `path`; None if it is set. Raises UsageError where a node on the path is no object."""
     node = parse(text)
     if node is None:
         nl = newline_of(text)
@@ -109,7 +111,7 @@ def put(text: str, path: Sequence[str], value: Json) -> Splice | None:
 
 
 def append(text: str, path: Sequence[str], value: Json) -> Splice | None:
-    """What appends the value to the list at `path`, which is made if it is not there. Raises UsageError."""
+    """The splice that appends the value to the list at `path`, which is created if missing. Raises UsageError."""
     found = find(text, path)
     if found is None or found.value is None:
         return put(text, path, [value])
@@ -119,7 +121,7 @@ def append(text: str, path: Sequence[str], value: Json) -> Splice | None:
 
 
 def find(text: str, path: Sequence[str]) -> JsonNode | None:
-    """The node at `path`, where there is one. Raises UsageError."""
+    """The node at `path`; None if there is none. Raises UsageError for a text that is not JSON."""
     node = parse(text)
     for key in path:
         member = node.find(key) if node is not None and isinstance(node.value, dict) else None
@@ -130,7 +132,7 @@ def find(text: str, path: Sequence[str]) -> JsonNode | None:
 
 
 def remove(text: str, path: Sequence[str]) -> Splice | None:
-    """What removes the member at `path`; None where there is none."""
+    """The splice that removes the member at `path`; None if there is none."""
     holder = find(text, path[:-1])
     if holder is None:
         return None
@@ -139,7 +141,7 @@ def remove(text: str, path: Sequence[str]) -> Splice | None:
 
 
 def removed(text: str, holder: JsonNode, index: int) -> Splice:
-    """What removes a member of an object or list, with one comma."""
+    """The splice that removes the member at `index` of an object or list, with one comma."""
     member = holder.members[index]
     after = _space(text, member.node.end)
     if text[after] == ",":
@@ -151,12 +153,12 @@ def removed(text: str, holder: JsonNode, index: int) -> Splice:
 
 
 def is_bare(text: str) -> bool:
-    """Whether nothing but an empty object is in the text, not even a comment."""
+    """Whether the text is blank or an empty object, without comments."""
     return re.fullmatch(r"\s*(?:\{\s*\})?\s*", text.lstrip("\ufeff")) is not None
 
 
 def _begin(text: str, start: int) -> int:
-    """Where the blanks before `start` begin, with the line end before them."""
+    """The start of the blanks before `start` and of the line ending before them; `start` if other text is on its line."""
     blank = len(text[:start].rstrip(" \t"))
     if blank and text[blank - 1] == "\n":
         return blank - (2 if text[:blank].endswith("\r\n") else 1)
@@ -164,7 +166,7 @@ def _begin(text: str, start: int) -> int:
 
 
 def _inserted(text: str, holder: JsonNode, key: str | None, value: Json) -> Splice:
-    """What adds a member at the end of an object or list."""
+    """The splice that appends a member to an object, or to a list for `key` None, in the style of the members before it."""
     name = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
     close = holder.end - 1
     last = holder.members[-1].node.end if holder.members else holder.start + 1
@@ -178,6 +180,7 @@ def _inserted(text: str, holder: JsonNode, key: str | None, value: Json) -> Spli
     at = comma + 1 if has_comma else last
     if not holder.members:
         at = last + len(text[last:close].rstrip())  # behind the comments
+    # A comment behind the last member stays on its line: the new member goes below it, and the comma before it.
     rest_end = _REST_OF_LINE.match(text, at).end()  # type: ignore[union-attr]
     rest = text[at:rest_end].rstrip(" \t") if rest_end <= close and text[rest_end : rest_end + 1] in "\r\n" else ""
     made = f"{nl}{indent}{name}{_pretty(value, indent, unit, nl)}"
@@ -188,7 +191,7 @@ def _inserted(text: str, holder: JsonNode, key: str | None, value: Json) -> Spli
 
 
 def replaced(text: str, node: JsonNode, value: Json) -> Splice:
-    """What puts another value in the place of one."""
+    """The splice that replaces the value of a node."""
     made = _pretty(value, _indent_at(text, node.start), _unit(text), newline_of(text))
     return Splice(node.start, node.end, made)
 
@@ -211,7 +214,7 @@ def _unit(text: str) -> str:
 
 
 def _indent_of(text: str, holder: JsonNode, unit: str) -> str:
-    """The indentation of the members of an object or list."""
+    """The indentation for a new member of an object or list: that of its members, or else one step from its own line."""
     for member in holder.members:
         line = text[text.rfind("\n", 0, member.start) + 1 : member.start]
         if not line.strip(" \t"):
@@ -220,7 +223,7 @@ def _indent_of(text: str, holder: JsonNode, unit: str) -> str:
 
 
 def _indent_at(text: str, place: int) -> str:
-    """The indentation of the line of a place."""
+    """The indentation of the line that contains the offset `place`."""
     line = text[text.rfind("\n", 0, place) + 1 : place]
     return line[: len(line) - len(line.lstrip(" \t"))]
 

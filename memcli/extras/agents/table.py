@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 PROJECT, USER, LOCAL = SCOPES = ("project", "user", "local")
+# The time-out of an entry. `running.py` ends a hook after three, so that the client never has to kill it.
 _SECONDS = 5
 _NEXT_TURN = " --next-turn"
 _SERVER: Mapping[str, Json] = {"command": "memcli", "args": ["mcp"]}
@@ -42,9 +43,9 @@ def _data(name: str) -> str:
 INSTRUCTIONS = _data("texts/instructions.md")
 SKILL_TEXT = _data("texts/skill.md")
 PLUGIN = _data("texts/plugin.js")
-# The command of each hook is a list of words in the plugin.
+# The plugin has one list of words for all hooks, so the option reaches each of them; all but that for prompts ignore it.
 PLUGIN_NEXT_TURN = PLUGIN.replace('"opencode"]', '"opencode", "--next-turn"]', 1)
-"""The plugin whose prompts wait for no search; other events take no notice of the option."""
+"""The plugin as installed with `--next-turn`."""
 
 
 class Agent(Record):
@@ -70,7 +71,7 @@ def _agent(name: str, row: Mapping[str, Any]) -> Agent:
 
 
 def _parts(name: str, row: Mapping[str, Any], one: Mapping[str, Any]) -> Iterator[InstalledPart]:
-    """The parts that one entry of a row stands for."""
+    """The parts that one entry of a row declares."""
     file = one["file"]
     events = {native: event for event, native in NATIVE.get(name, {}).items()}
     match one["part"]:

@@ -1,4 +1,4 @@
-"""Whether the client itself lets what is installed run, by its own files: is the folder trusted, is everything approved?"""
+"""Whether a client lets the installed parts run: it reads in the client's own files if the folder is trusted and all approved."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
     from typing import Any
 
 UNTRUSTED, PENDING, DISABLED, UNKNOWN = "untrusted", "pending", "disabled", "unknown"
-"""Why a client does not use what is installed: the folder is not trusted, an approval is missing, the user has switched it
-off, or the client's files do not say."""
+"""Why a client does not use an installed part: the folder is not trusted, an approval is missing, the user has switched the
+part off, or the client's files cannot be read or understood."""
 
 
 def read_object(path: str) -> dict[str, Any]:
     """The object in a client's JSON file, which may have comments; empty if there is no file. Raises UsageError."""
     text = read_text(os.path.realpath(path), purpose="read") or ""
     try:
-        value = json.loads(text)  # far faster than what follows, and some of these files have megabytes
+        # Tried first, as it is far faster than `splice.parse`, and some of these files have megabytes.
+        value = json.loads(text)
     except (ValueError, RecursionError):
         try:
             node = splice.parse(text)
@@ -48,7 +49,7 @@ def texts_at(path: str, data: dict[str, Any], key: str) -> list[str]:
 
 
 def is_within(folder: str, rule: str) -> bool:
-    """Whether the folder that a rule names is `folder` or one above it, whatever links lead there."""
+    """Whether the folder that a rule names is `folder` or a parent of it, however links spell either."""
     if not os.path.isabs(rule):
         return False
     at = os.path.realpath(folder)
@@ -64,15 +65,15 @@ def is_within(folder: str, rule: str) -> bool:
 
 
 _HASHED = {"type", "command", "timeout", "async", "statusMessage"}
-"""The fields of a hook whose part in the hash is known."""
+"""The fields of a hook that `trusted_hash` can hash as Codex does."""
 _CODEX_SECONDS = 600
-"""The time that Codex gives a hook that names none."""
+"""The time-out that Codex gives a hook without one."""
 _LONGEST_END = 3
-"""Codex gives no hook longer than this for the end of a session, whatever it names."""
+"""The longest time-out in seconds that Codex gives a hook for the end of a session, whatever the hook names."""
 
 
 def codex_holds_back(site: Site, role: str, found: Sequence[tuple[InstalledPart, str, str]]) -> tuple[str, str] | None:
-    """Why Codex does not use a role that is installed, and what to do; None if it does. Raises UsageError."""
+    """The state of an installed role that Codex does not use, and its fix; None if Codex uses it. Raises UsageError."""
     if role not in (MCP, HOOKS):
         return None
     path = site.at_home(".codex/config.toml")
@@ -101,13 +102,15 @@ def codex_holds_back(site: Site, role: str, found: Sequence[tuple[InstalledPart,
 
 
 def trusted_hash(event: str, group: Mapping[str, Json], handler: Mapping[str, Json]) -> str | None:
-    """The hash by which Codex trusts one handler of a group of hooks; None where it is not known how Codex computes it."""
+    """The hash by which Codex trusts one handler of a group of hooks, as Codex 0.169 computes it; None for a handler with
+    fields whose part in the hash is unknown."""
     matcher, timeout = group.get("matcher"), handler.get("timeout", _CODEX_SECONDS)
     has_known_fields = set(group) <= {"matcher", "hooks"} and set(handler) <= _HASHED and None not in handler.values()
     if not has_known_fields or handler.get("type") != "command" or not isinstance(timeout, int) or timeout < 1:
         return None
+    # Some events ignore a matcher, in the hash too; memcli sets one for tools alone.
     if matcher is not None and event != "pre_tool_use":
-        return None  # some events ignore a matcher, in the hash too
+        return None
     if event == "session_end":
         timeout = min(timeout, _LONGEST_END)
     identity = {
@@ -120,12 +123,12 @@ def trusted_hash(event: str, group: Mapping[str, Json], handler: Mapping[str, Js
 
 
 def _hook_states(found: Sequence[tuple[InstalledPart, str, str]], config: Mapping[str, Any]) -> Iterator[str]:
-    """For each hook of memcli's PENDING if it is not trusted as it is, UNKNOWN if that cannot be computed, empty if it is."""
+    """For each of memcli's hooks: empty if Codex trusts it as it is, PENDING if not, UNKNOWN if that cannot be computed."""
     for part, path, _ in found:
         if not isinstance(part, JsonHook):
             continue
         event = part.path[-1]
-        # SessionStart as session_start, which current versions of Codex write.
+        # Current versions of Codex write session_start for SessionStart.
         snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in event).lstrip("_")
         for n, m, group, handler in part.handlers(read_text(path) or ""):
             computed = trusted_hash(snake, group, handler)
@@ -157,22 +160,23 @@ _LEVELS = ("TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST")
 _SYSTEM_OF_GEMINI = "/etc/gemini-cli/settings.json"
 
 
-def held_back(site: Site, name: str, role: str, found: _Found) -> tuple[str, str] | None:
-    """Why a client does not use a role of an agent that is installed, and what to do; None if it does."""
+def blocked_by_client(site: Site, name: str, role: str, found: _Found) -> tuple[str, str] | None:
+    """The state of an installed role of an agent that its client does not use, and its fix; None if the client uses it.
+    `found` has the parts of the role, each with its path and its state."""
     try:
-        answer = _CLIENTS[name](site, role, found) if name in _CLIENTS else None
+        state = _CLIENTS[name](site, role, found) if name in _CLIENTS else None
     except UsageError as error:
         return UNKNOWN, f"{error.message} ({error.hint})"
     path = found[0][1]
-    if answer is None and role == HOOKS and name in ("claude", "gemini", "copilot"):
+    if state is None and role == HOOKS and name in ("claude", "gemini", "copilot"):
         switch = splice.find(read_text(path) or "", ("disableAllHooks",))
         if switch is not None and switch.value is True:
             return DISABLED, f"{path} has disableAllHooks: set it to false"
-    return answer
+    return state
 
 
 def _gemini(site: Site, role: str, _: _Found) -> tuple[str, str] | None:
-    """Gemini CLI reads nothing but instructions in a folder that is not trusted."""
+    """Gemini CLI reads only instructions in a folder that is not trusted."""
     if site.scope != PROJECT or role == INSTRUCTIONS:
         return None
     environ = site.environ
@@ -203,7 +207,7 @@ def _gemini(site: Site, role: str, _: _Found) -> tuple[str, str] | None:
 
 
 def _copilot(site: Site, role: str, _: _Found) -> tuple[str, str] | None:
-    """Copilot CLI starts neither hooks nor MCP servers of a folder that is not trusted, and does not say so."""
+    """Copilot CLI silently starts neither hooks nor MCP servers of a folder that is not trusted."""
     if site.scope != PROJECT or role not in (MCP, HOOKS) or site.environ.get("COPILOT_ALLOW_ALL") == "true":
         return None
     path = site.at_home(".copilot/config.json")
@@ -218,8 +222,8 @@ def _copilot(site: Site, role: str, _: _Found) -> tuple[str, str] | None:
 
 
 def _claude(site: Site, role: str, _: _Found) -> tuple[str, str] | None:
-    """Claude Code asks before it starts an MCP server of a project. What the project's own settings, or an answer that is
-    noted for it, approve counts only once the folder is trusted; a rejection counts wherever it is."""
+    """Claude Code asks before it starts an MCP server of a project. An approval in the project's own settings, or in the
+    project's entry of ~/.claude.json, counts only once the folder is trusted; a rejection counts in any of these files."""
     if site.scope != PROJECT or role != MCP:
         return None
     state = site.at_home(".claude.json")
@@ -247,4 +251,4 @@ _CLIENTS: Mapping[str, Callable[[Site, str, _Found], tuple[str, str] | None]] = 
     "claude": _claude, "codex": codex_holds_back,
     "copilot": _copilot, "gemini": _gemini,
 }  # fmt: skip
-"""The clients that ask their user before they use what a project brings."""
+"""The clients that ask their user before they use the settings of a project."""
