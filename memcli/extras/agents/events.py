@@ -1,4 +1,4 @@
-"""The events that hooks of agents report, what each agent calls them, and the exact form in which each takes the answer."""
+"""The events that agents run hooks for, each agent's name for them, and the exact output that each agent reads."""
 
 from __future__ import annotations
 
@@ -43,27 +43,29 @@ NATIVE: Mapping[str, Mapping[str, str]] = {
 """The events of each agent that has hooks, by the agent's own names."""
 
 BEFORE_TOOL_OF_GEMINI = "BeforeTool"
-"""Gemini takes no text here, but a refusal."""
+"""The event of Gemini that takes a refusal, but no text."""
 RETIRED = ("gemini", AFTER_COMPACTION)
-"""An event that older installations report: Gemini calls `PreCompress` before every request, compacted or not."""
+"""A hook that older versions installed: Gemini runs `PreCompress` before every request, compacted or not."""
 DEFERRED_START = frozenset(("cline",))
-"""Agents that ignore what is printed when a session starts: they get it with the first event whose text they take."""
+"""Agents that ignore the output of a hook at session start; they get it with the first event whose output they read."""
 COPILOT_HOOKS = "hooks/memcli.json"
-"""In `.github` of a project, and in Copilot's folder of the home directory."""
+"""The file with Copilot's hooks, in `.github` of a project and in Copilot's folder of the home directory."""
 
 
 def last_event(agent: str) -> str:
-    """The last event that an agent reports of a session: its end, or else the end of each turn."""
+    """The event that ends a session for an agent: the end of the session, or that of each turn if it reports no other."""
     return SESSION_END if SESSION_END in NATIVE.get(agent, EVENTS) else STOP
 
 
 def hook_command(event: str, agent: str) -> str:
-    """The command of a hook. It never changes: some agents trust a hook by its text."""
+    """The command of the hook for an event."""
+    # This text must never change: Codex trusts a hook by a hash of it, and skips a changed one silently.
     return f"memcli hook run {event} --agent {agent}"
 
 
 def wrap(agent: str, event: str, text: str) -> str:
-    """What to print for an event of an agent, in the exact form that it reads; empty for no text, and where it takes none."""
+    """The output that injects `text` for an event of an agent, in the exact form that it reads; empty for no text, and where
+    the event takes none."""
     name = NATIVE.get(agent, {}).get(event)
     if not text or not name:
         return ""
@@ -84,8 +86,8 @@ def wrap(agent: str, event: str, text: str) -> str:
     return json.dumps(form)
 
 
-def refuse(agent: str, reason: str) -> str:
-    """What to print to have the agent refuse a tool call; empty if it cannot."""
+def refuse(agent: str, native: str, reason: str) -> str:
+    """The output that makes an agent refuse a tool call; empty if its event `native` takes no refusal."""
     decision: dict[str, Json] = {"permissionDecision": "deny", "permissionDecisionReason": reason}
     form: dict[str, Json]
     match agent:
@@ -95,18 +97,13 @@ def refuse(agent: str, reason: str) -> str:
             form = {**decision, **_specific(NATIVE[agent][BEFORE_TOOL], **decision)}
         case "cursor":
             form = {"permission": "deny", "user_message": reason, "agent_message": reason}
-        case "gemini":
+        case "gemini" if native == BEFORE_TOOL_OF_GEMINI:
             form = {"decision": "deny", "reason": reason}
         case "opencode":  # memcli's plugin for it throws the reason
             form = {"deny": reason}
         case _:
             return ""
     return json.dumps(form)
-
-
-def can_refuse(agent: str, native: str) -> bool:
-    """Whether the agent takes a refusal from the hook that it calls `native`."""
-    return bool(refuse(agent, "-")) and (agent != "gemini" or native == BEFORE_TOOL_OF_GEMINI)
 
 
 def _specific(name: str, **fields: Json) -> dict[str, Json]:

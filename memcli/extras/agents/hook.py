@@ -1,4 +1,4 @@
-"""One call of a hook: what is injected, refused or verified, and what is noted for later."""
+"""Handle one call of a hook: inject memories, refuse a tool call, or store what the agent reports."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from memcli.extras.agents.events import (
     SESSION_START,
     STOP,
     SUBAGENT_START,
-    can_refuse,
+    refuse,
 )
 from memcli.extras.agents.inject import (
     DEADLINE_SECONDS,
@@ -39,7 +39,7 @@ from memcli.extras.agents.inject import (
     stamps,
 )
 from memcli.extras.agents.payload import MOST_PIPED, Payload, edits_of
-from memcli.extras.agents.records import MAX_TEXT, SessionRecord, Spool, Topics, begin_session, session_record
+from memcli.extras.agents.records import MAX_TEXT, Spool, Topics, begin_session, session_record
 from memcli.model.anchors import FileEdit
 from memcli.model.memory import Json
 from memcli.model.recall import Bundle
@@ -61,57 +61,56 @@ if TYPE_CHECKING:
 
 
 MOST_VERIFIED = 50
+# Without a pause every prompt would wait for a model that is down.
 _PAUSE_SECONDS = 60
-"""After a failure no prompt has to wait for another one so long."""
 _WITHIN_SECONDS = 10.0
-"""How long a model may take where no agent waits."""
+"""How long the model may take where no agent waits."""
 
 
-class PromptCheck:
-    """Has a language model verify what a prompt is shown, until `ends` by the monotonic clock. `verify` is None when that is
-    switched off, no model is configured, or the model has failed within the last minute."""
+def verified_bundle(
+    workspace: Workspace, prompt: str, deadline: float | None, ends: float = math.inf
+) -> tuple[Bundle, dict[str, Json]]:
+    """The memories for a prompt, verified by a language model if `hook_verify` says so, and the entry of the log about that.
+    The model has until `ends` of the monotonic clock. Raises what recall raises."""
+    mark, now = Mark(State(Layout(workspace.root)), "unverified"), workspace.clock()
+    verify, problem = find_verifier(workspace, mark, now, ends)
+    bundle = for_prompt(workspace, prompt, deadline, verify)
+    verdict = bundle.verdict
+    if verdict is None:
+        return bundle, {"verified": problem} if problem else {}
+    # A query that contains instructions fails by itself: the model can still verify other prompts.
+    if verdict.failure and bundle.query.topic != NOT_REPEATED:
+        mark.set(now)
+    return bundle, {"verified": verdict.failure or f"{verdict.rejected} of {verdict.candidates} rejected"}
 
-    def __init__(self, workspace: Workspace, ends: float = math.inf) -> None:
-        self._mark = Mark(State(Layout(workspace.root)), "unverified")
-        self._now = workspace.clock()
-        self.verify: Verify | None = None
-        self._problem = ""
-        asked = workspace.hook_verify
-        is_number = asked.isascii() and asked.isdigit() and len(asked) <= len(str(MOST_VERIFIED))
-        most = int(asked) if is_number else -1
-        if not asked or most == 0:
-            return
-        if not 0 <= most <= MOST_VERIFIED:
-            self._problem = f"hook_verify must be a number from 0 to {MOST_VERIFIED}, not {asked[:40]!a}"
-            return
-        from memcli.model.conversation import model_name
 
-        try:
-            model_name(workspace.model)
-        except UsageError as error:
-            self._problem = error.message
-            return
-        if self._mark.is_younger(_PAUSE_SECONDS, self._now):
-            self._problem = "the model failed less than a minute ago"
-        else:
-            self.verify = extra("advice.relevance").Verifier(workspace, most, _WITHIN_SECONDS, ends)
+def find_verifier(workspace: Workspace, mark: Mark, now: str, ends: float = math.inf) -> tuple[Verify | None, str]:
+    """A function by which a language model verifies memories until `ends`; None with the problem if the settings are wrong or
+    the model failed within the last minute, as `mark` notes, and None without a problem if it is switched off."""
+    setting = workspace.hook_verify
+    is_number = setting.isascii() and setting.isdigit() and len(setting) <= len(str(MOST_VERIFIED))
+    most = int(setting) if is_number else -1
+    if not setting or most == 0:
+        return None, ""
+    if not 0 <= most <= MOST_VERIFIED:
+        return None, f"hook_verify must be a number from 0 to {MOST_VERIFIED}, not {setting[:40]!a}"
+    from memcli.model.conversation import model_name
 
-    def facts(self, bundle: Bundle) -> dict[str, Json]:
-        """What the log says of it. A failure is remembered, unless it is that of the prompt."""
-        verdict = bundle.verdict
-        if verdict is None:
-            return {"verified": self._problem} if self._problem else {}
-        if verdict.failure and bundle.query.topic != NOT_REPEATED:
-            self._mark.set(self._now)
-        return {"verified": verdict.failure or f"{verdict.rejected} of {verdict.candidates} rejected"}
+    try:
+        model_name(workspace.model)
+    except UsageError as error:
+        return None, error.message
+    if mark.is_younger(_PAUSE_SECONDS, now):
+        return None, "the model failed less than a minute ago"
+    return extra("advice.relevance").Verifier(workspace, most, _WITHIN_SECONDS, ends), ""
 
 
 _MOST_REASONS = 5
 
 
 def reason_to_refuse(workspace: Workspace, edits: Sequence[FileEdit]) -> str:
-    """A line for each enforced memory that forbids the change, with its id; empty if none does, or if the policy does not ask
-    for it. Raises what guard raises."""
+    """The text that refuses a change: a line with the id of each enforced memory that forbids it. Empty if none does, or if
+    the policy does not enforce memories for agents. Raises what guard raises."""
     if workspace.in_force(workspace.store.policy(workspace.main)).agents.get("enforce") != DENY:
         return ""
     from memcli.app.guard import guard
@@ -139,8 +138,8 @@ _COMPACTED = f"{SESSION_START} compact"
 
 
 class HookOutcome(Record):
-    """What comes of a call: `text` is injected, or with `is_refusal` it is why the tool call is refused; `facts` are logged.
-    With `is_next_due`, the memories for the next prompt must be prepared in the background."""
+    """The outcome of a call: `text` is injected, or with `is_refusal` it is the reason to refuse the tool call; `facts` are
+    logged. With `is_next_due`, the memories for the next prompt must be prepared in the background."""
 
     text: str = ""
     facts: dict[str, Json] = field(default_factory=dict)
@@ -149,12 +148,12 @@ class HookOutcome(Record):
 
 
 def backend_of(event: str) -> str | None:
-    """The backend that an event needs; None for that of the store."""
+    """The backend that an event needs; None for the configured one."""
     return FILE_BACKEND if event == BEFORE_TOOL else None
 
 
 def problem_of(event: str, agent: str) -> str:
-    """What is unknown about a call; empty if nothing is."""
+    """The problem of a call with an unknown agent or event; empty if both are known."""
     if agent not in NATIVE:
         return f"unknown agent {agent[:40]!a}"
     return "" if event in EVENTS else f"unknown event {event[:40]!a}"
@@ -170,11 +169,10 @@ def handle(
     next_turn: bool = False,
     ends: float = math.inf,
 ) -> HookOutcome:
-    """Handles a call. An agent has been waiting since `began` and waits until `ends`, by the monotonic clock; with `began`
-    None, nobody waits. With `next_turn`, a prompt is shown what was prepared for it, and nothing is searched.
-    Raises MemcliError, OSError."""
+    """Handles a call. An agent waits from `began` until `ends`, by the monotonic clock; with `began` None, no agent waits.
+    With `next_turn`, a prompt gets the memories that were prepared for it, without a search. Raises MemcliError, OSError."""
     call = _Call(workspace, agent, event, payload)
-    # What an agent reports is stored even while nobody has accepted the store: nothing of the store is shown for it.
+    # Reports are stored also in a store that is not accepted, since handling them shows nothing of the store.
     if event in (AFTER_COMPACTION, STOP, SESSION_END):
         return call.spool()
     if not workspace.trust.is_accepted:
@@ -182,26 +180,26 @@ def handle(
     if event == PROMPT and next_turn:
         return call.with_start(call.inject_prepared())
     if event == PROMPT:
-        # What is left to do takes about as long as what was done: where that was slow, words alone must do.
+        # The rest of the work takes about as long as the start did: after a slow start, the search must do without vectors.
         left = None if began is None else max(0.0, DEADLINE_SECONDS - 2 * (time.monotonic() - began))
         return call.with_start(call.inject_for_prompt(left, ends))
     return call.with_start(call.inject_for_tool()) if event == BEFORE_TOOL else call.inject_at_start()
 
 
 def prepare(workspace: Workspace, agent: str, payload: Payload) -> None:
-    """Finds and stores the memories that the prompt after that of `payload` will be shown. Raises MemcliError, OSError."""
+    """Finds and stores the memories for the prompt after that of `payload`. Raises MemcliError, OSError."""
     if workspace.trust.is_accepted:
         _Call(workspace, agent, PROMPT, payload).prepare()
 
 
 class _Call:
-    """A call, with the record of its session."""
+    """One call of a hook, and the state of its session."""
 
     def __init__(self, workspace: Workspace, agent: str, event: str, payload: Payload) -> None:
         self._workspace, self._agent, self._event, self._payload = workspace, agent, event, payload
         self._layout = Layout(workspace.root)
         self._state = State(self._layout, workspace.warn)
-        # Without an id, the sessions of an agent are told apart by their start alone.
+        # An agent that reports no id has one record for each folder, which every session start clears.
         self._session = payload.session or f"{agent} {payload.cwd}"
         self._now = workspace.clock()
         self._topics = Topics(self._state, self._now)
@@ -210,7 +208,8 @@ class _Call:
         if self._event not in (SESSION_START, PROMPT):
             return HookOutcome(facts={"outcome": "not trusted"})
         with session_record(self._state, self._session) as record:
-            self._begin(record)
+            if self._event == SESSION_START:
+                begin_session(self._state, record, self._now)
             if not record.is_unseen("", _NOT_TRUSTED):
                 return HookOutcome(facts={"outcome": "not trusted"})
             record.note({"": _NOT_TRUSTED})
@@ -224,7 +223,8 @@ class _Call:
             if source in _RESET or not self._payload.session:
                 record.shown.clear()
             self._topics.forget(self._session if source == _CLEAR else "")
-            self._begin(record)
+            if self._event == SESSION_START:
+                begin_session(self._state, record, self._now)
             since = record.since if self._event == SESSION_START else None
             record.is_start_due = self._agent in DEFERRED_START
             if record.is_start_due:
@@ -232,7 +232,7 @@ class _Call:
         return self._inject(for_start(self._workspace, since))
 
     def with_start(self, outcome: HookOutcome) -> HookOutcome:
-        """The outcome, below what is shown at the start of a session where the agent did not take it then."""
+        """The outcome, below the memories for the start of the session if the agent could not take them then."""
         if self._agent not in DEFERRED_START:
             return outcome
         with session_record(self._state, self._session) as record:
@@ -250,14 +250,12 @@ class _Call:
 
     def inject_for_prompt(self, deadline: float | None, ends: float) -> HookOutcome:
         prompt = self._payload.prompt
-        if not prompt or not self._payload.is_of_a_person:
+        if not prompt or not self._payload.is_human:
             return HookOutcome(facts={"outcome": "no prompt of a person"})
         with session_record(self._state, self._session) as record:
             if not record.claim(f"{PROMPT} {prompt}", self._now):
                 return _DUPLICATE
-        check = PromptCheck(self._workspace, ends)
-        bundle = for_prompt(self._workspace, prompt, deadline, check.verify)
-        facts = check.facts(bundle)
+        bundle, facts = verified_bundle(self._workspace, prompt, deadline, ends)
         if not bundle.query.topic:
             return HookOutcome(facts={"outcome": "asks for nothing"})
         topic = self._topic_of(bundle.query.topic)
@@ -268,9 +266,9 @@ class _Call:
         return self._inject(bundle, facts)
 
     def inject_prepared(self) -> HookOutcome:
-        """Injects what was prepared for the prompt before, unless the topic has changed since."""
+        """Injects the memories that were prepared after the last prompt, unless the topic has changed since."""
         prompt = self._payload.prompt
-        if not prompt or not self._payload.is_of_a_person:
+        if not prompt or not self._payload.is_human:
             return HookOutcome(facts={"outcome": "no prompt of a person"})
         topic = self._topic_of(one_line(prompt, self._redactor()))
         with session_record(self._state, self._session) as record:
@@ -286,9 +284,7 @@ class _Call:
         return replace(self._inject(for_names(self._workspace, prepared), facts), is_next_due=True)
 
     def prepare(self) -> None:
-        check = PromptCheck(self._workspace)
-        bundle = for_prompt(self._workspace, self._payload.prompt, None, check.verify)
-        check.facts(bundle)
+        bundle, _ = verified_bundle(self._workspace, self._payload.prompt, None)
         with session_record(self._state, self._session) as record:
             record.prepare(self._payload.prompt, list(stamps(bundle)))
 
@@ -297,7 +293,8 @@ class _Call:
         edits = edits_of(self._payload, base)
         if not edits:
             return HookOutcome(facts={"outcome": "no file"})
-        may_refuse = can_refuse(self._agent, self._payload.native) and self._payload.may_change
+
+        may_refuse = bool(refuse(self._agent, self._payload.native, "-")) and self._payload.may_change
         if may_refuse and (reason := reason_to_refuse(self._workspace, edits)):
             return HookOutcome(reason, is_refusal=True, facts={"outcome": "refused", "tokens": count_tokens(reason)})
         if self._payload.native == BEFORE_TOOL_OF_GEMINI:
@@ -312,10 +309,10 @@ class _Call:
 
             text = self._redactor()(without_recalled(payload.text)[: 4 * MAX_TEXT])[:MAX_TEXT]
         with session_record(self._state, self._session) as record:
-            # What brings no text only points to the transcript: reported twice, it is stored once all the same.
+            # A report without a text only names the transcript, whose import skips stored messages: no need to claim it.
             if (text or self._event == AFTER_COMPACTION) and not record.claim(f"{self._event} {text}", self._now):
                 return _DUPLICATE
-            # After a compaction, agents that report its end may have begun the session anew before.
+            # Agents may report a session start with source `compact` first: it has cleared this, and more was shown since.
             if self._event == AFTER_COMPACTION and not record.was_claimed(_COMPACTED, self._now):
                 record.shown.clear()
         transcript = payload.transcript or extra("transcripts.discovery").transcript_of(  # which some do not report
@@ -328,29 +325,25 @@ class _Call:
         Spool(self._state).add(entry)
         return HookOutcome(facts={"outcome": "spooled"})
 
-    def _begin(self, record: SessionRecord) -> None:
-        if self._event == SESSION_START:
-            begin_session(self._state, record, self._now)
-
-    def _topic_of(self, asked: str) -> LastTopic | None:
-        """The topic of the prompt as recall was asked it, without secrets; None for one that is not to be remembered."""
-        if asked == NOT_REPEATED:
+    def _topic_of(self, query: str) -> LastTopic | None:
+        """The topic of a prompt by its query, which has no secrets; None for a query that must not be stored."""
+        if query == NOT_REPEATED:
             return None
-        model, vector = self._workspace.index.question(asked) or ("", b"")
+        model, vector = self._workspace.index.question(query) or ("", b"")
         try:
-            return LastTopic(trace(asked, self._topics.sign), model, vector)
-        except MemcliError:  # there is no key to hash words with, for which an agent need not go without memories
+            return LastTopic(trace(query, self._topics.sign), model, vector)
+        except MemcliError:  # no key to hash words with: memories are shown all the same
             return None
 
     def _changes_topic(self, prompt: str, own: LastTopic) -> bool:
-        """Whether a prompt of this topic changes that of the session, whose last topic it then is."""
+        """Whether a prompt with the topic `own` changes the topic of the session; stores it as the last topic."""
         topic, has_changed = next_topic(self._topics.of(self._session), prompt, own, self._topics.sign)
         self._topics.keep(self._session, topic)
         return has_changed
 
     def _inject(self, bundle: Bundle, facts: Mapping[str, Json] = {}, renderer: Renderer = render) -> HookOutcome:
-        """Injects what of the bundle the session was not shown yet; `facts` go into the log too. Raises UsageError if what
-        `renderer` adds leaves no room."""
+        """Injects the memories of the bundle that the session was not shown yet; `facts` go into the log too. Raises
+        UsageError if the text that `renderer` adds leaves no room for them."""
         facts = {**facts, "degraded": True} if bundle.degraded else dict(facts)
         if not bundle.sections:
             return HookOutcome(facts={"outcome": "nothing relevant", **facts})
@@ -362,8 +355,8 @@ class _Call:
         text = renderer(chosen)
         note_bundle(self._workspace, replace(chosen, sections=tuple(in_order(chosen))), INJECT)
         self._workspace.counters.count(INJECTION, self._workspace.space, self._event)
-        told = {"outcome": "injected", "memories": len(chosen.sections), "tokens": count_tokens(text)}
-        return HookOutcome(text, {**told, **facts})
+        injected = {"outcome": "injected", "memories": len(chosen.sections), "tokens": count_tokens(text)}
+        return HookOutcome(text, {**injected, **facts})
 
     def _redactor(self) -> Callable[[str], str]:
         workspace = self._workspace

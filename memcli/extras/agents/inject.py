@@ -1,8 +1,8 @@
-"""Choose what an agent is shown without having asked: at the start of a session, for a prompt, before it edits a file.
-Nothing is noted here of what a session was shown; `hook.py` does that.
+"""Choose the memories that are injected into a session: at its start, for a prompt, or before a file is edited. `hook.py`
+records which ones a session was shown.
 
-Of a prompt the text to search for is taken, or nothing: one that thanks, goes on, speaks of the conversation itself or orders a
-mechanical edit asks for nothing. Of a pasted log the errors are searched for, of code and markup what is written around them.
+The query of a prompt is its text, without code and markup, and of a pasted log only the errors. A prompt that thanks, continues,
+refers to the conversation or orders a mechanical edit has no query.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memcli.ports import Renderer
 
 _FEW, _SOME = 2, 9
-"""Fewer terms than `_FEW` without a name or a question mark ask for nothing; up to `_SOME` they may belong to a reply."""
+"""A prompt of fewer terms than `_FEW`, without a name or a question mark, has no query; one of up to `_SOME` may be a reply."""
 _MOST_ERRORS = 4
 
 _FENCE = regex(r"(?s)```.*?(?:```|\Z)")
@@ -74,12 +74,12 @@ _ERROR = regex(
     r"\b\w*(?:error|exception|panic|fatal|failed|failure|cannot|could not|denied|refused|not found|undefined|killed)\b"
 )
 _LEAST_LOG = 0.4
-"""From this share of log lines on, of four or more lines, a prompt holds a pasted log."""
+"""A prompt of four or more lines contains a pasted log if at least this share of its lines is of a log."""
 
 
-def wanted_of(prompt: str) -> str:
-    """The text to search the memory for; empty where the prompt asks for nothing. `prompt` is without secrets: lines are left
-    out here, and half a key is none that a rule finds."""
+def query_of(prompt: str) -> str:
+    """The query of a prompt; empty if it asks for nothing that the memory may have. `prompt` must be redacted."""
+    # Redaction must come first: lines are left out below, and no rule finds a key of which half is missing.
     text = _MARKUP.sub(" ", _FENCE.sub("\n", prompt)).strip()
     lines = [line for line in text.splitlines() if line.strip()]
     logged = [bool(_LOG_LINE.search(line.lower())) for line in lines]
@@ -88,40 +88,41 @@ def wanted_of(prompt: str) -> str:
         errors = [line.strip() for line in lines if _ERROR.search(line.lower())]
         text = "\n".join([*prose, *dict.fromkeys(errors[:1] + errors[-_MOST_ERRORS + 1 :])])
     text = text[match.end() :] if (match := _FILLER.match(text)) else text
-    said = " ".join(text.lower().replace("’", "'").split())
+    line = " ".join(text.lower().replace("’", "'").split())
     names = exact_terms(text)
-    terms = [term for term in query_terms(said) if not term.endswith(STEM)]
-    least = 1 if said.endswith(("?", "？")) else _FEW
-    if not names and (len(terms) < least or _MECHANICAL.search(said)):
+    terms = [term for term in query_terms(line) if not term.endswith(STEM)]
+    least = 1 if line.endswith(("?", "？")) else _FEW
+    if not names and (len(terms) < least or _MECHANICAL.search(line)):
         return ""
-    reply = _REPLY.search(said)
-    ends = reply is not None and said[reply.end() :][:1] in ".,;!"
-    if (reply and not names and len(terms) <= _SOME) or ((ends or _OF_TALK.search(said)) and len(terms) <= 2 * _SOME):
+    reply = _REPLY.search(line)
+    ends = reply is not None and line[reply.end() :][:1] in ".,;!"
+    if (reply and not names and len(terms) <= _SOME) or ((ends or _OF_TALK.search(line)) and len(terms) <= 2 * _SOME):
         return ""
     return text
 
 
 MAX_TOKENS = 2_000
 MAX_CHARACTERS = 9_000
+# The memories for files are leads, which anchors and triggers find and no ranking, so the basic backend will do.
 FILE_BACKEND = "basic"
-"""For files only leads count, which no ranking finds."""
 _MOST_CHANGED = 10
 _CHANGES = ("code", "config", "diff")
 _LOOKED_AT = 8
 _MOST_RELEVANT = 2
-"""So many memories are shown for a prompt, beside those that lead."""
+"""The most memories that are injected for a prompt, besides the leads."""
+# The best passage of a document was chosen among hundreds, so its confidence is low; a change shows what was, and is rarely
+# what the prompt needs.
 _LEAST_AUTHORED, _LEAST_DOCUMENT, _LEAST_CHANGE = 0.3, 0.15, 0.6
-"""The confidence from which on a memory is shown where nobody asked, by what it is. Of a document the best passage was chosen
-among hundreds, and its probabilities are low; a change shows at most what was, and rarely what the prompt needs."""
+"""The least confidence of a memory that is injected: of one that was authored, of a document, of a change."""
 _LEAST_SHARE = 0.4
-"""What of the best confidence a memory must have."""
+"""The least confidence of an injected memory, as a share of the best one."""
+# A search by words alone answers within a third of the three seconds that a hook has.
 DEADLINE_SECONDS, _PATIENCE_SECONDS = 1.0, 0.15
-"""How long the search for meaning, and missing vectors in it, may take where an agent waits: words answer within a third of
-the three seconds that a hook has."""
+"""How long an agent waits for a search by vectors, and in it for missing vectors."""
 
 
 def for_start(workspace: Workspace, since: str | None) -> Bundle:
-    """The pinned memories, and then those that were stored or changed at the time `since` or later, newest first. Raises what
+    """The pinned memories, then those that were stored or changed at the time `since` or later, newest first. Raises what
     recall raises."""
     now = workspace.clock()
     space = workspace.space if workspace.is_space_named else workspace.main
@@ -137,47 +138,49 @@ def for_start(workspace: Workspace, since: str | None) -> Bundle:
 def for_prompt(
     workspace: Workspace, prompt: str, deadline: float | None = DEADLINE_SECONDS, verify: Verify | None = None
 ) -> Bundle:
-    """What a prompt needs, or nothing; `verify` chooses from it. Raises what recall raises."""
+    """The memories for a prompt, of which `verify` rejects some; none if it has no query. Raises what recall raises."""
     redact = workspace.redactor.cleaner(workspace.in_force(workspace.store.policy(workspace.main)))
-    wanted = wanted_of(redact(beginning(prompt, MAX_READ)))
+    topic = query_of(redact(beginning(prompt, MAX_READ)))
     query = Query(
-        topic=wanted, now=workspace.clock(), limit=_LOOKED_AT, budget=MAX_TOKENS, deadline=deadline,
+        topic=topic, now=workspace.clock(), limit=_LOOKED_AT, budget=MAX_TOKENS, deadline=deadline,
         patience=math.inf if deadline is None else _PATIENCE_SECONDS, is_prompt=True,
     )  # fmt: skip
-    if not wanted:
+    if not topic:
         return Bundle(space=workspace.space, query=query, reason=NO_MATCH)
     (bundle,) = recall(workspace.copy_with(is_noted=False), [query], verify=partial(_chosen, verify))
     return bundle
 
 
 def _chosen(verify: Verify | None, query: Query, answer: Callable[[Query], Bundle]) -> Bundle:
-    def needed(asked: Query) -> Bundle:
-        return _needed(answer(asked))
+    """The answer to the query, restricted to the confident memories and then to those that `verify`, if given, accepts."""
 
-    return verify(query, needed) if verify else needed(query)
+    def confident(query: Query) -> Bundle:
+        return _confident(answer(query))
+
+    return verify(query, confident) if verify else confident(query)
 
 
-def _needed(bundle: Bundle) -> Bundle:
-    """What of the bundle is probable enough to be shown where nobody asked: what leads, and the most probable others, of which
-    at most one was read from the repository: documents are long, and seldom needed twice."""
+def _confident(bundle: Bundle) -> Bundle:
+    """The memories of the bundle that are sure enough to be injected: all leads, and the most confident others."""
     leads = [section for section in bundle.sections if section.is_lead]
     sure = [one for one in bundle.sections if not one.is_lead and (one.confidence or 0.0) >= _least(one)]
     best = max((section.confidence or 0.0 for section in sure), default=0.0)
     sure = [section for section in sure if (section.confidence or 0.0) >= _LEAST_SHARE * best]
+    # One at most was read from the repository: documents are long, and seldom needed twice.
     read = next((section for section in sure if section.space == REPO), None)
     sure = [section for section in sure if section.space != REPO or section is read]
     return replace(bundle, sections=(*leads, *sure[:_MOST_RELEVANT]), always=())
 
 
 def _least(section: Section) -> float:
-    """The confidence that a section needs where nobody asked for it."""
+    """The least confidence with which a section is injected."""
     if section.space != REPO:
         return _LEAST_AUTHORED
     return _LEAST_CHANGE if section.memory.kind in _CHANGES else _LEAST_DOCUMENT
 
 
 def for_names(workspace: Workspace, names: Sequence[str]) -> Bundle:
-    """The memories that `stamps` named before, as they are now, without those that no longer hold. Raises what recall
+    """The current versions of the memories that `stamps` named, without those that are no longer valid. Raises what recall
     raises."""
     place = {name: n for n, name in enumerate(names)}
     ids = tuple(name.rpartition("/")[2] for name in names)
@@ -188,7 +191,7 @@ def for_names(workspace: Workspace, names: Sequence[str]) -> Bundle:
 
 
 def for_files(workspace: Workspace, edits: Sequence[FileEdit]) -> Bundle:
-    """The negatives and constraints that are anchored in the files, or that a trigger brings up; for a workspace whose
+    """The negatives and constraints that are anchored in the files, or whose trigger matches the edits; for a workspace whose
     backend is FILE_BACKEND. Raises what recall raises."""
     query = Query(topic="", now=workspace.clock(), kinds=RULE_KINDS, budget=MAX_TOKENS, edits=tuple(edits))
     (bundle,) = recall(workspace.copy_with(is_noted=False), [query])
@@ -196,7 +199,7 @@ def for_files(workspace: Workspace, edits: Sequence[FileEdit]) -> Bundle:
 
 
 def fitted(bundle: Bundle, render: Renderer, is_unseen: Callable[[str, str], bool]) -> Bundle:
-    """Of the bundle what is new to a session, as much of the best as an injection may hold."""
+    """The memories of the bundle that are new to a session, the best first as far as they fit into an injection."""
     new = tuple(section for section in bundle.sections if is_unseen(_name(section), _stamp(section)))
     if not new:
         return replace(bundle, sections=())
@@ -204,12 +207,12 @@ def fitted(bundle: Bundle, render: Renderer, is_unseen: Callable[[str, str], boo
     budget = MAX_TOKENS
     while len(text := render(chosen)) > MAX_CHARACTERS or count_tokens(text) > MAX_TOKENS:
         chosen = fit(bundle, render, budget)
-        budget = budget * 9 // 10  # for texts of long words, which have more characters than tokens allow for
+        budget = budget * 9 // 10  # texts of long words stay below the tokens, and exceed the characters
     return chosen
 
 
 def stamps(bundle: Bundle) -> dict[str, str]:
-    """The memories of a bundle, each with what differs once it changes."""
+    """The names of the memories in a bundle, each with a stamp that differs after every change of the memory."""
     return {_name(section): _stamp(section) for section in bundle.sections}
 
 

@@ -151,7 +151,7 @@ class JsonHook(Record):
             return None
         node = splice.find(text, self.path)
         assert node is not None
-        return splice.replaced(text, node.members[index].node, dict(self.entry))
+        return splice.replaced(text, node.members[index], dict(self.entry))
 
     def remove(self, text: str) -> Splice | None:
         index, entry = next(self._own(text), (0, None))
@@ -162,10 +162,10 @@ class JsonHook(Record):
             is_only = len(node.members) == 1
             return _remove_with_empty(text, self.path) if is_only else splice.removed(text, node, index)
         # The entry also has handlers of others, so only memcli's own are removed from its list.
-        inner = node.members[index].node.find("hooks")
+        inner = node.members[index].find("hooks")
         for n, handler in enumerate(_handlers(entry)):
             if inner is not None and self._is_handler(handler):
-                return splice.removed(text, inner.node, n)
+                return splice.removed(text, inner, n)
         return None
 
     def state(self, text: str) -> str:

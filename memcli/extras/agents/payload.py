@@ -1,4 +1,5 @@
-"""What an agent passes to a hook on standard input, whichever names its fields have, and what that says of the call."""
+"""The payload that an agent passes to a hook on standard input, by the field names of each agent; the edits and the caller
+that it describes."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 4 << 20
 MOST_PIPED = 20_000
-"""How much of a prompt, in characters, what prepares the next turn is given: recall reads no more."""
+"""The most characters of a prompt that are passed to the process that prepares the next turn: recall reads no more."""
 _MAX_NAME = 200
 _MAX_LINES = 2_000
 _MAX_LINE = 1_000
@@ -44,7 +45,7 @@ _NESTED = (
     "userPromptSubmit", "preToolUse", "postToolUse", "taskStart", "taskComplete", "tool_info", "turn",
     "sessionContext",
 )  # fmt: skip
-"""Fields that hold the fields of one event."""
+"""Fields whose value is an object with the fields of one event."""
 _FILE = (
     "file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file", "file", "files", "file_paths",
 )  # fmt: skip
@@ -59,13 +60,13 @@ _PATCH_BODY = regex(
 )
 _PATCHED = regex(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
 _HOOK_CONTEXT = regex(r"\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
-"""What Gemini puts before a prompt: what a hook gave it, in which every `<` is escaped."""
+"""The output of hooks, which Gemini puts before a prompt, with every `<` in it escaped."""
 _HUMAN = ("", "user", "sdk")
 
 
 class Payload(Record, kw_only=True):
     """The fields of a call. Texts are empty where the agent does not report them; `native` is the agent's name of the event,
-    `source` why a session starts, or where a prompt comes from. `is_stamped`: the agent adds the time."""
+    `source` the reason of a session start, or the origin of a prompt. `is_stamped`: the call has a timestamp."""
 
     session: str = ""
     cwd: str = ""
@@ -79,18 +80,18 @@ class Payload(Record, kw_only=True):
     is_stamped: bool = False
 
     @property
-    def is_of_a_person(self) -> bool:
-        """Whether a person wrote the prompt."""
+    def is_human(self) -> bool:
+        """Whether a person wrote the prompt, as far as the agent reports its origin."""
         return self.source in _HUMAN
 
     @property
     def may_change(self) -> bool:
-        """Whether the tool is none that reads or lists files."""
+        """Whether the tool may change files: its name is not that of a tool that reads or lists them."""
         return not _READING_TOOL.match(self.tool_name)
 
 
 def read_payload(data: bytes) -> Payload:
-    """The fields in `data`. Raises UsageError if it is too large, or not a JSON object."""
+    """The fields of a JSON object. Raises UsageError if `data` is too large, or no JSON object."""
     if len(data) > MAX_BYTES:
         raise UsageError(f"more than {MAX_BYTES >> 20} MB on standard input")
     try:
@@ -121,10 +122,8 @@ def read_payload(data: bytes) -> Payload:
 
 
 def caller_of(agent: str, event: str, payload: Payload, environ: Mapping[str, str]) -> str | None:
-    """The agent whose form the answer takes; None if another hook answers the same call.
-
-    Copilot also runs the hooks of Claude Code's settings. It then passes a timestamp, which Claude Code does not.
-    """
+    """The agent whose output format the answer needs; None if another hook answers the same call."""
+    # Copilot also runs the hooks of Claude Code's settings. It then passes a timestamp, which Claude Code does not.
     if agent != "claude" or not payload.is_stamped:
         return agent
     home = os.path.expanduser("~")
@@ -140,7 +139,8 @@ def caller_of(agent: str, event: str, payload: Payload, environ: Mapping[str, st
 
 
 def is_idle(agent: str, event: str, payload: Payload) -> bool:
-    """Whether nothing can come of the call: no compaction, or a shell command that only reads."""
+    """Whether the call needs no answer: a retired event, or a shell command that only reads files."""
+    # An agent of DEFERRED_START may still need the memories for its start, whatever the tool does.
     if event != BEFORE_TOOL or agent in DEFERRED_START:
         return (agent, event) == RETIRED
     commands = commands_of(payload)
@@ -152,9 +152,9 @@ def is_idle(agent: str, event: str, payload: Payload) -> bool:
 
 
 def edits_of(payload: Payload, base: str) -> tuple[FileEdit, ...]:
-    """What a tool is about to do to files below the folder `base`, with the lines that it adds, as far as the call says.
+    """The edits that a tool is about to make to files below the folder `base`, with the lines that it adds.
 
-    The lines of a shell command count as added to the files that it changes, or to none, where it changes none.
+    The lines of a shell command count as added to each file that it changes, or to a file without a name if it changes none.
     """
     tool, commands = payload.tool, commands_of(payload)
     given = [*(text for name in _PATCH for text in _texts(tool.get(name))), *_command_texts(tool)]
@@ -178,13 +178,14 @@ def edits_of(payload: Payload, base: str) -> tuple[FileEdit, ...]:
 
 
 def commands_of(payload: Payload) -> list[str]:
-    """The commands that a tool is about to give to a shell."""
+    """The commands that a tool is about to run in a shell."""
     return [text for text in _command_texts(payload.tool) if not text.lstrip().startswith("*** ")]
 
 
 def _command_texts(tool: Mapping[str, Any]) -> list[str]:
-    """The texts in the fields for commands, of which one may be a patch."""
-    if any(tool.get(name) for name in _FILE):  # the field then says what an editing tool is to do
+    """The texts in the fields for commands, some of which may be patches."""
+    # With a file, `command` names the operation of an editing tool, such as `create`.
+    if any(tool.get(name) for name in _FILE):
         return []
     words = tool.get("command")
     if isinstance(words, list):
@@ -195,7 +196,7 @@ def _command_texts(tool: Mapping[str, Any]) -> list[str]:
 
 
 def _inside(name: str, cwd: str, base: str) -> str:
-    """The path of a file from `base`, with slashes; empty for one elsewhere."""
+    """The path of a file relative to `base`, with slashes; empty for a file outside of it."""
     if "\0" in name:
         return ""
     path = os.path.realpath(os.path.join(cwd, name.strip()))
@@ -234,7 +235,7 @@ def _paths(value: Any) -> list[str]:
 
 
 def _listed(value: Any) -> Any:
-    """The value, or the list that it is as JSON in a text."""
+    """The value; the list, if it is a text with a JSON list."""
     if isinstance(value, str) and value.startswith("["):
         try:
             return json.loads(value)

@@ -1,4 +1,4 @@
-"""What the local state holds of the sessions of agents: what each was shown, its last topic, and what its hooks reported."""
+"""The local state of the sessions of agents: the memories that each was shown, its last topic, and the reports of its hooks."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ if TYPE_CHECKING:
     from memcli.conversation.topic import LastTopic
 
 _WAIT_SECONDS = 1.0
-"""How long a hook waits for the hooks of other agents; then its event is not handled."""
+"""How long a hook waits for the lock that hooks of other agents hold; then its event is not handled."""
+# Two programs may run the same hook, as Copilot CLI and Cursor run those of Claude Code's settings too.
 _SAME_SECONDS = 10
-"""For how long a second call for the same event counts as the call of another harness."""
+"""How long a second call for the same event is a duplicate."""
 _MAX_SHOWN = 1_000
 _MAX_CLAIMS = 40
 _LAST_START = "agents.start"
 
 
 class SessionRecord:
-    """The record of one session, within a transaction. `since` is when the session before it began; `is_start_due`: what
-    is shown at a start has yet to be shown."""
+    """The record of one session, within a transaction. `since` is the time at which the session before it began;
+    `is_start_due` holds until the memories for the start of the session were injected."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.shown: dict[str, str] = dict(data.get("shown", ()))
@@ -48,7 +49,7 @@ class SessionRecord:
         self._prepared: list[str] = data.get("prepared", [])
 
     def claim(self, what: str, now: str) -> bool:
-        """Whether this is the first call for `what` within a few seconds; notes the call."""
+        """Whether this is the first call for `what` within `_SAME_SECONDS`; if so, records it."""
         if self.was_claimed(what, now):
             return False
         key = _digest(what)
@@ -57,7 +58,7 @@ class SessionRecord:
         return True
 
     def was_claimed(self, what: str, now: str) -> bool:
-        """Whether there was a call for `what` within a few seconds before `now`."""
+        """Whether a call for `what` was recorded within `_SAME_SECONDS` of `now`."""
         before = self._claims.get(_digest(what))
         if before is None:
             return False
@@ -65,23 +66,24 @@ class SessionRecord:
         return abs(passed.total_seconds()) <= _SAME_SECONDS
 
     def is_unseen(self, name: str, stamp: str) -> bool:
-        """Whether the session was not shown the memory, or only before it changed."""
+        """Whether the session was not shown this version of the memory."""
         return self.shown.get(name) != stamp
 
     def note(self, stamps: Mapping[str, str]) -> None:
-        """Notes what the session was shown."""
+        """Records the memories that the session was shown, by name and stamp."""
+        # Removed first: the oldest in this order are dropped when the record is stored.
         for name, stamp in stamps.items():
             self.shown.pop(name, None)
             self.shown[name] = stamp
 
     def turn(self, prompt: str) -> list[str]:
-        """Notes that `prompt` is the last one; what was prepared since the one before it."""
+        """Records `prompt` as the last one; returns and removes the memories that were prepared since the one before it."""
         prepared, self._prepared = self._prepared, []
         self._prompt = _digest(prompt)
         return prepared
 
     def prepare(self, prompt: str, names: Sequence[str]) -> None:
-        """Keeps memories for the prompt after `prompt`, unless that has come meanwhile."""
+        """Stores the names of memories for the prompt after `prompt`, unless that has arrived meanwhile."""
         if self._prompt == _digest(prompt):
             self._prepared = list(names)
 
@@ -96,7 +98,7 @@ class SessionRecord:
 
 @contextmanager
 def session_record(state: State, name: str) -> Iterator[SessionRecord]:
-    """The record of a session, within a transaction; what changes in it is stored. Raises LockedError, StoreError."""
+    """The record of a session, within a transaction at whose end it is stored. Raises LockedError, StoreError."""
     key = _digest(name)
     with state.change(_WAIT_SECONDS, sync=False) as connection:
         found = connection.execute("SELECT record FROM agent_session WHERE name = ?", (key,)).fetchone()
@@ -111,7 +113,7 @@ def session_record(state: State, name: str) -> Iterator[SessionRecord]:
 
 
 def begin_session(state: State, record: SessionRecord, now: str) -> None:
-    """Notes that the session of `record` begins, unless it had begun before."""
+    """Records that the session of `record` begins at `now`, unless it had begun before."""
     if not record.has_begun:
         record.has_begun = True
         record.since = state.value(_LAST_START) or None
@@ -120,19 +122,20 @@ def begin_session(state: State, record: SessionRecord, now: str) -> None:
 
 
 _DAYS = 1.0
-_PERSON = b"memcli/topic/1"  # keeps these hashes apart from any other use of the key
+# Keeps these hashes apart from any other use of the key.
+_PERSON = b"memcli/topic/1"
 
 
 class Topics:
-    """The last topics of sessions at the time `now`, each for one day: its vector and keyed hashes of its words, which `sign`
-    makes, never the words. Methods raise StoreError, LockedError."""
+    """The last topics of sessions, each stored for one day: its vector and the keyed hashes of its words that `sign` computes,
+    never the words. Methods raise StoreError, LockedError."""
 
     def __init__(self, state: State, now: str) -> None:
         self._state, self._now = state, now
         self.sign = digester(state.layout, _PERSON)
 
     def of(self, session: str) -> LastTopic | None:
-        """The last topic of a session, unless it is older than a day."""
+        """The last topic of a session; None if there is none, or it is older than a day."""
         found = self._state.rows("SELECT at, topic FROM topic WHERE session = ?", _digest(session))
         if not found or not self._is_new(found[0][0]):
             return None
@@ -143,7 +146,7 @@ class Topics:
         return LastTopic(trace, data["model"], a2b_base64(data["vector"]))
 
     def keep(self, session: str, topic: LastTopic) -> None:
-        """Keeps the last topic of a session, and forgets all that are older than a day."""
+        """Stores the last topic of a session, and removes all that are older than a day."""
         self.forget()
         with self._state.change(_WAIT_SECONDS, sync=False) as connection:
             trace = topic.trace
@@ -155,7 +158,7 @@ class Topics:
             connection.execute("INSERT OR REPLACE INTO topic VALUES (?, ?, ?)", row)
 
     def forget(self, session: str = "") -> None:
-        """Forgets the last topic of a session, and all that are older than a day."""
+        """Removes the last topic of a session, and all that are older than a day."""
         gone = [
             name
             for name, at in self._state.rows("SELECT session, at FROM topic")
@@ -174,12 +177,12 @@ MAX_TEXT = 4_000
 
 
 class Spool(Record):
-    """What the hooks of agents report for a later command to take in, oldest first.
+    """A queue of the reports of hooks, which `session sync` imports, oldest first.
 
     An entry has `at`, `agent`, `event`, `session`, `cwd`, `transcript` and `text`. `event` is `after-compaction` (`text` is
     the summary), `stop` (`text` is the last message of the agent) or `session-end`. `session`, `cwd`, `transcript` and
     `text` are empty where the agent does not report them. `text` is redacted and cut to 4,000 characters; the transcript is
-    not copied. The oldest of many entries make room.
+    not copied. The oldest entries are dropped above the limit of the table.
     """
 
     _state: State
@@ -193,14 +196,14 @@ class Spool(Record):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether there is anything to take in."""
+        """Whether the queue has entries."""
         return bool(self._state.rows("SELECT 1 FROM spool LIMIT 1"))
 
     @contextmanager
     def taking(self) -> Iterator[list[dict[str, Json]]]:
-        """What waits, oldest first, to be taken in by one process alone; it is gone after the block, unless that raised.
+        """The entries, oldest first. They are deleted when the block ends without an exception.
 
-        Raises LockedError if another process takes it in, StoreError.
+        Raises LockedError while another process imports them, StoreError.
         """
         lock = self._state.layout.private("spool.lock")
         make_folder(os.path.dirname(lock))

@@ -1,4 +1,4 @@
-"""Run the hook of an agent: it always succeeds, prints all or nothing, and ends in time."""
+"""Run the hook of an agent: it always succeeds, prints its whole answer or nothing, and ends within a time limit."""
 
 from __future__ import annotations
 
@@ -27,32 +27,36 @@ from memcli.store.state import State
 from memcli.store.trust import is_off
 from memcli.wiring.roots import locate
 
+# With the start of the interpreter it is less than three seconds.
 _LIMIT_SECONDS = 2.5
-"""With the start of the interpreter less than three seconds."""
 _PRINTING_SECONDS = 0.6
-"""The part of it that is left for printing and logging after the search."""
+"""The part of `_LIMIT_SECONDS` that is reserved for printing and logging after the search."""
 _LOCK_SECONDS = "1"
 _WARMING_SECONDS = 60
 _CHUNK = 1 << 16
 _PROJECT = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")
 _END = b"\0"
 
-Find = Callable[[str], None]
-"""Called with the root of the store once it is found."""
+ReportRoot = Callable[[str], None]
+"""Called with the root of the store once that is located."""
 
 
 def run_agent_hook(session: CommandContext, event: str, agent: str, *, next_turn: bool = False) -> None:
-    """Answers a call on standard output; with `next_turn` a prompt with what was prepared for the one before. Raises
-    nothing, whatever is on standard input."""
+    """Answers a call on standard output; with `next_turn`, a prompt gets the memories that were prepared after the last one.
+    Raises nothing, whatever is on standard input."""
     session.output.quiet = True
     began = time.monotonic()
+    is_forked = not os.environ.get(FOREGROUND) and hasattr(os, "fork")
 
-    def work(find: Find) -> str:
-        with suppress(Exception):  # there is nobody to report it to
-            return _answer(session, event, agent, find, began, next_turn=next_turn)
-        return ""
+    def work(report_root: ReportRoot) -> str:
+        text = ""
+        with suppress(Exception):  # a crash must not fail the agent
+            text = _answer(session, event, agent, report_root, began, next_turn=next_turn)
+        if is_forked:
+            session.note_end(0, time.monotonic() - began)  # only this process has opened the store, not its parent
+        return text
 
-    if os.environ.get(FOREGROUND) or not hasattr(os, "fork"):
+    if not is_forked:
         if not os.environ.get(FOREGROUND):  # pragma: no cover - Windows
             # The hook cannot leave its work to a forked process here, so it must not outlive its limit.
             import threading
@@ -63,16 +67,11 @@ def run_agent_hook(session: CommandContext, event: str, agent: str, *, next_turn
         _print(work(lambda _: None))
         return
 
-    def work_and_count(find: Find) -> str:
-        text = work(find)
-        session.note_end(0, time.monotonic() - began)  # this process has opened the store, its parent has not
-        return text
-
-    text, root = _run_within(_LIMIT_SECONDS, work_and_count)
+    text, root = _run_within(_LIMIT_SECONDS, work)
     if text is None and root:
         spent = round((time.monotonic() - began) * 1000)
         _log(root, {"at": system_clock(), "agent": agent, "event": event, "ms": spent, "outcome": "gave up"})
-        # The run is counted although what opened the store was killed.
+        # The process that opened the store and counts the run was killed, so it is counted here.
         from memcli.store.notes import LocalCounters
         from memcli.store.trust import FileTrust
         from memcli.wiring.workspace import recording
@@ -90,8 +89,10 @@ def _print(text: str) -> None:
         sys.stdout.flush()
 
 
-def _answer(session: CommandContext, event: str, agent: str, find: Find, began: float, *, next_turn: bool) -> str:
-    """What to print; nothing without a store, and while memory is off."""
+def _answer(
+    session: CommandContext, event: str, agent: str, report_root: ReportRoot, began: float, *, next_turn: bool
+) -> str:
+    """The output of the hook; empty without a store, and while memory is off."""
     payload, problem = _payload()
     caller = caller_of(agent, event, payload, os.environ)
     if caller is None or is_idle(caller, event, payload):
@@ -108,7 +109,7 @@ def _answer(session: CommandContext, event: str, agent: str, find: Find, began: 
         return ""
     if is_off(workspace.root, os.environ):
         return ""
-    find(workspace.root)
+    report_root(workspace.root)
     is_hurried = not os.environ.get(FOREGROUND)
     outcome = HookOutcome(facts={"outcome": "ignored", "error": problem})
     if not problem:
@@ -124,7 +125,7 @@ def _answer(session: CommandContext, event: str, agent: str, find: Find, began: 
     _log(workspace.root, {"at": workspace.clock(), **facts, **outcome.facts})
     if outcome.facts.get("degraded") and is_hurried:
         embed_later(session, workspace)  # the next prompt finds the vectors that this one had no time for
-    # Not while the clock is frozen, as with `embed_later`.
+    # Not under a frozen clock, as in `embed_later`: the files that the hook leaves must not depend on when they are read.
     if outcome.is_next_due and is_hurried and not session.is_frozen:
         fields = {"session_id": payload.session, "cwd": payload.cwd, "prompt": payload.prompt[:MOST_PIPED]}
         piped = json.dumps(fields, ensure_ascii=False)
@@ -140,7 +141,7 @@ def _answer(session: CommandContext, event: str, agent: str, find: Find, began: 
         )
     ):
         start(["session", "sync", "--background", "--quiet", f"--root={workspace.root}"])
-    return refuse(agent, outcome.text) if outcome.is_refusal else wrap(agent, event, outcome.text)
+    return refuse(agent, payload.native, outcome.text) if outcome.is_refusal else wrap(agent, event, outcome.text)
 
 
 def prepare_next_turn(session: CommandContext, agent: str) -> None:
@@ -157,10 +158,10 @@ def prepare_next_turn(session: CommandContext, agent: str) -> None:
 
 
 def _payload() -> tuple[Payload, str]:
-    """The call on standard input, and what is wrong with it."""
+    """The payload on standard input, and the problem with it; empty for none."""
     data = b""
     try:
-        # All of it is read, since some agents fail if a hook does not, but only so much is kept.
+        # All of it is read, since some agents fail if a hook does not; beyond the limit it is dropped.
         while chunk := sys.stdin.buffer.read(_CHUNK):
             if len(data) <= MAX_BYTES:
                 data += chunk
@@ -170,8 +171,7 @@ def _payload() -> tuple[Payload, str]:
 
 
 def _enter_project(session: CommandContext, cwd: str) -> None:
-    """Changes to the folder that the agent works in, or else to that of its project: to the first that has a store."""
-
+    """Changes to the folder in which the agent works, or else to that of its project: the first that has a store."""
     for folder in (cwd, *(os.environ.get(name, "") for name in _PROJECT)):
         if folder and "\0" not in folder and os.path.isdir(folder):
             os.chdir(folder)
@@ -185,8 +185,8 @@ def _log(root: str, entry: Mapping[str, Json]) -> None:
 
 
 def _warm(root: str) -> None:
-    """Brings the index up to date in the background, at most once a minute: that may be what took so long, as after a
-    large pull, and no hook would ever have the time for it."""
+    """Updates the index in the background, at most once a minute."""
+    # A hook that ran out of time may have been indexing, as after a large pull, for which no hook would ever have the time.
     mark, now = Mark(State(Layout(root)), "warming"), system_clock()
     if mark.is_younger(_WARMING_SECONDS, now):
         return
@@ -194,9 +194,9 @@ def _warm(root: str) -> None:
     start(["recall", "--kind", "constraint", "--limit", "1", "--quiet", "--root", root])
 
 
-def _run_within(seconds: float, work: Callable[[Find], str]) -> tuple[str | None, str]:
-    """The result of `work`, done in a process of its own, and the root that it found; None for the result if the process
-    failed, or took longer and was killed."""
+def _run_within(seconds: float, work: Callable[[ReportRoot], str]) -> tuple[str | None, str]:
+    """The result of `work`, run in a forked process, and the root that it reported. The result is None if the process failed,
+    or was killed after `seconds`; the root is empty if none was reported."""
     import select
 
     reader, writer = os.pipe()
@@ -221,22 +221,22 @@ def _run_within(seconds: float, work: Callable[[Find], str]) -> tuple[str | None
     return text, os.fsdecode(root)
 
 
-def _report(writer: int, work: Callable[[Find], str]) -> None:
-    """Runs `work` in the child and writes the root, and then what came of it, each with an end mark."""
+def _report(writer: int, work: Callable[[ReportRoot], str]) -> None:
+    """Runs `work` in the forked process, writes the root and then the result, each with an end mark, and exits."""
     try:
-        told = False
+        is_reported = False
 
-        def find(root: str) -> None:
-            nonlocal told
-            told = True
+        def report_root(root: str) -> None:
+            nonlocal is_reported
+            is_reported = True
             os.write(writer, os.fsencode(root) + _END)
 
         # The agent reads standard output as the answer: what anything else prints must not get there.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
-        text = work(find).encode("utf-8", "replace").replace(_END, b"")
-        rest = memoryview((b"" if told else _END) + text + _END)
+        text = work(report_root).encode("utf-8", "replace").replace(_END, b"")
+        rest = memoryview((b"" if is_reported else _END) + text + _END)
         while rest:
             rest = rest[os.write(writer, rest) :]
     finally:
-        os._exit(0)  # also past what was given up and still runs
+        os._exit(0)  # also while an abandoned search still runs

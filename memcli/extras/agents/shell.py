@@ -1,4 +1,4 @@
-"""What a shell command does to files, as far as its words say. Nothing is run, expanded or looked up on the disk."""
+"""The effect of a shell command on files, read from its words. Nothing is run, expanded or read from the disk."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _BEFORE_COMMANDS = frozenset(
 )  # fmt: skip
 _SHELLS = frozenset(("ash", "bash", "dash", "ksh", "sh", "zsh"))
 _EDITORS = frozenset(("gsed", "perl", "ruby", "sed"))
-"""Programs that edit files in place if asked to."""
+"""Programs that edit files in place with an option."""
 _REMOVERS = frozenset(("rm", "rmdir", "shred", "tee", "truncate", "unlink"))
-"""Programs that change every file that they are given."""
+"""Programs that change every file among their arguments."""
 _COPIERS = frozenset(("cp", "install", "ln", "rsync"))
 _READERS = frozenset(
     """
@@ -57,8 +57,8 @@ _CHANGING = {
 
 
 def read_command(text: str) -> tuple[tuple[str, ...], bool]:
-    """The files that a command writes, moves or removes, from the folder that it starts in, and whether all that it calls
-    is known to change nothing. Of a command that cannot be parsed nothing is known."""
+    """The files that a command writes, moves or removes, relative to the folder that it starts in, and whether every program
+    that it runs only reads. A command that cannot be parsed has no files and may write."""
     reader = _ShellReader()
     try:
         reader.read(text)
@@ -68,6 +68,8 @@ def read_command(text: str) -> tuple[tuple[str, ...], bool]:
 
 
 class _ShellReader:
+    """Collects the files that a command changes, and whether it only reads; follows `cd` and nested shells."""
+
     def __init__(self) -> None:
         self.files: list[str] = []
         self.only_reads = True
@@ -75,19 +77,19 @@ class _ShellReader:
         self._depth = 0
 
     def read(self, text: str) -> None:
-        """Raises ValueError for what is no command."""
+        """Reads a script. Raises ValueError for a script that is too long, nested too deeply or no valid command."""
         self._depth += 1
         if len(text) > _MAX or self._depth > _MAX_DEPTH:
             raise ValueError
-        # What a command gets on standard input is not part of the command line.
+        # The body of a heredoc is standard input and no part of the command line, however much it looks like one.
         lines = iter(text.split("\n"))
-        kept = []
+        script = []
         for line in lines:
-            kept.append(line)
+            script.append(line)
             for _, mark in _HEREDOC.findall(line):
                 if not any(body.strip() == mark for body in lines):
                     raise ValueError
-        for words, targets in _commands("\n".join(kept)):
+        for words, targets in _commands("\n".join(script)):
             self.only_reads &= not any(_SUBSTITUTION.search(word) for word in words)
             self._write(self._folder, [target for target in targets if not _NO_FILE.match(target)])
             self._run(words)
@@ -98,7 +100,7 @@ class _ShellReader:
         self.files += [posixpath.join(folder, name) for name in names if name]
 
     def _run(self, words: Sequence[str]) -> None:
-        """Notes what a simple command does."""
+        """Records the effect of a simple command."""
         words = list(words)
         while words and (words[0] in _BEFORE_COMMANDS or _ASSIGNMENT.match(words[0])):
             del words[0]
@@ -136,13 +138,13 @@ class _ShellReader:
 
 
 def _changes(name: str, rest: Sequence[str]) -> bool:
-    """Whether an option makes a program that usually reads change something."""
+    """Whether an option makes a program that usually only reads change files."""
     pattern = _CHANGING.get(name)
     return pattern is not None and any(map(pattern.match, rest))
 
 
 def _changed(name: str, rest: Sequence[str]) -> Sequence[str]:
-    """The files that a program changes, as it is given them."""
+    """The files among the arguments of a program that it changes."""
     if name in _REMOVERS:
         return _operands(rest)
     if name == "mv" or name in _COPIERS:
@@ -161,13 +163,13 @@ def _changed(name: str, rest: Sequence[str]) -> Sequence[str]:
 
 
 def _operands(rest: Sequence[str]) -> list[str]:
-    """The words that are no options."""
+    """The arguments that are no options."""
     end = rest.index("--") if "--" in rest else len(rest)
     return [*(word for word in rest[:end] if not word.startswith("-")), *rest[end + 1 :]]
 
 
 def _commands(text: str) -> Iterator[tuple[list[str], list[str]]]:
-    """The words of each simple command, and the files that its output goes to. Raises ValueError."""
+    """The words of each simple command, and the files that its output is redirected to. Raises ValueError."""
     words: list[str] = []
     targets: list[str] = []
     before, at = "", 0

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from memcli.errors import UsageError
 from memcli.model.memory import Json
-from memcli.record import NamedTuple, Record
+from memcli.record import NamedTuple, Record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,30 +54,25 @@ _SPACE = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _REST_OF_LINE = re.compile(r"(?:[ \t]+|/\*[^\n]*?\*/)*(?://[^\r\n]*)?")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _ATOM = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
-# Parsing recurses twice a level, and must stay far below Python's limit of 1000 frames.
+# Parsing takes a frame for each level, and must stay far below Python's limit of 1000.
 _MAX_DEPTH = 200
 
 
 class JsonNode(Record):
-    """A value and its start and end in the text. `members` are those of an object or a list; empty for other values."""
+    """A value and its start and end in the text. `members` are those of an object or a list; empty for other values. A member
+    of an object has a `key`, which starts at `begin`; for all other nodes `key` is empty and `begin` is `start`."""
 
     start: int
     end: int
     value: Json
-    members: tuple[Member, ...] = ()
+    begin: int
+    key: str = ""
+    members: tuple[JsonNode, ...] = ()
 
-    def find(self, key: str) -> Member | None:
+    def find(self, key: str) -> JsonNode | None:
         """The member with this key; None if there is none."""
         # Of duplicate keys parsers take the last one.
         return next((member for member in reversed(self.members) if member.key == key), None)
-
-
-class Member(Record):
-    """A member of an object or list. `start` is that of its key, or of its value in a list, where `key` is empty."""
-
-    key: str
-    start: int
-    node: JsonNode
 
 
 def parse(text: str) -> JsonNode | None:
@@ -106,7 +101,7 @@ def put(text: str, path: Sequence[str], value: Json) -> Splice | None:
         member = node.find(key)
         if member is None:
             return _inserted(text, node, key, _nested(path[depth + 1 :], value))
-        node = member.node
+        node = member
     return None if node.value == value else replaced(text, node, value)
 
 
@@ -124,10 +119,7 @@ def find(text: str, path: Sequence[str]) -> JsonNode | None:
     """The node at `path`; None if there is none. Raises UsageError for a text that is not JSON."""
     node = parse(text)
     for key in path:
-        member = node.find(key) if node is not None and isinstance(node.value, dict) else None
-        if member is None:
-            return None
-        node = member.node
+        node = node.find(key) if node is not None and isinstance(node.value, dict) else None
     return node
 
 
@@ -143,13 +135,14 @@ def remove(text: str, path: Sequence[str]) -> Splice | None:
 def removed(text: str, holder: JsonNode, index: int) -> Splice:
     """The splice that removes the member at `index` of an object or list, with one comma."""
     member = holder.members[index]
-    after = _space(text, member.node.end)
+    start = _line_start(text, member.begin)
+    after = _space(text, member.end)
     if text[after] == ",":
-        return Splice(_begin(text, member.start), after + 1, "")
+        return Splice(start, after + 1, "")
     if index:  # the last one: the comma before it goes too
-        comma = _space(text, holder.members[index - 1].node.end)
-        return Splice(comma, member.node.end, text[comma + 1 : _begin(text, member.start)].rstrip())
-    return Splice(_begin(text, member.start), member.node.end, "")
+        comma = _space(text, holder.members[index - 1].end)
+        return Splice(comma, member.end, text[comma + 1 : start].rstrip())
+    return Splice(start, member.end, "")
 
 
 def is_bare(text: str) -> bool:
@@ -157,7 +150,7 @@ def is_bare(text: str) -> bool:
     return re.fullmatch(r"\s*(?:\{\s*\})?\s*", text.lstrip("\ufeff")) is not None
 
 
-def _begin(text: str, start: int) -> int:
+def _line_start(text: str, start: int) -> int:
     """The start of the blanks before `start` and of the line ending before them; `start` if other text is on its line."""
     blank = len(text[:start].rstrip(" \t"))
     if blank and text[blank - 1] == "\n":
@@ -169,7 +162,7 @@ def _inserted(text: str, holder: JsonNode, key: str | None, value: Json) -> Spli
     """The splice that appends a member to an object, or to a list for `key` None, in the style of the members before it."""
     name = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
     close = holder.end - 1
-    last = holder.members[-1].node.end if holder.members else holder.start + 1
+    last = holder.members[-1].end if holder.members else holder.start + 1
     is_multiline = "\n" in text[holder.start : holder.end] or not holder.members
     if not is_multiline:
         return Splice(last, last, f", {name}{json.dumps(value, ensure_ascii=False)}")
@@ -216,7 +209,7 @@ def _unit(text: str) -> str:
 def _indent_of(text: str, holder: JsonNode, unit: str) -> str:
     """The indentation for a new member of an object or list: that of its members, or else one step from its own line."""
     for member in holder.members:
-        line = text[text.rfind("\n", 0, member.start) + 1 : member.start]
+        line = text[text.rfind("\n", 0, member.begin) + 1 : member.begin]
         if not line.strip(" \t"):
             return line
     return _indent_at(text, holder.start) + unit
@@ -234,43 +227,41 @@ def _space(text: str, at: int) -> int:
 
 
 def _value(text: str, at: int, depth: int) -> JsonNode:
+    """The node of the value that starts at `at`, below `depth` others. Raises UsageError."""
     first = text[at : at + 1]
     if depth > _MAX_DEPTH:
         raise UsageError("nested too deeply")
     if first in ("{", "["):
         is_object = text[at] == "{"
         close = "}" if is_object else "]"
-        members: list[Member] = []
+        members: list[JsonNode] = []
         at_next = _space(text, at + 1)
         while text[at_next : at_next + 1] != close:
-            member = _member(text, at_next, depth, is_object)
+            begin, key = at_next, ""
+            if is_object:
+                if text[begin : begin + 1] != '"':
+                    raise _wrong(text, begin)
+                name = _value(text, begin, depth + 1)
+                colon = _space(text, name.end)
+                if text[colon : colon + 1] != ":":
+                    raise _wrong(text, colon)
+                key, at_next = name.value, _space(text, colon + 1)
+            member = replace(_value(text, at_next, depth + 1), begin=begin, key=key)
             members.append(member)
-            at_next = _space(text, member.node.end)
+            at_next = _space(text, member.end)
             if text[at_next : at_next + 1] == ",":
                 at_next = _space(text, at_next + 1)
             elif text[at_next : at_next + 1] != close:
                 raise _wrong(text, at_next)
-        value: Any = {m.key: m.node.value for m in members} if is_object else [m.node.value for m in members]
-        return JsonNode(at, at_next + 1, value, tuple(members))
+        value: Any = {m.key: m.value for m in members} if is_object else [m.value for m in members]
+        return JsonNode(at, at_next + 1, value, at, members=tuple(members))
     match = (_STRING if first == '"' else _ATOM).match(text, at)
     if match is None:
         raise _wrong(text, at)
     try:
-        return JsonNode(at, match.end(), json.loads(match[0]))
+        return JsonNode(at, match.end(), json.loads(match[0]), at)
     except ValueError:
         raise _wrong(text, at) from None
-
-
-def _member(text: str, at: int, depth: int, is_object: bool) -> Member:
-    if not is_object:
-        return Member("", at, _value(text, at, depth + 1))
-    if text[at : at + 1] != '"':
-        raise _wrong(text, at)
-    key = _value(text, at, depth + 1)
-    colon = _space(text, key.end)
-    if text[colon : colon + 1] != ":":
-        raise _wrong(text, colon)
-    return Member(key.value, at, _value(text, _space(text, colon + 1), depth + 1))
 
 
 def _wrong(text: str, at: int) -> UsageError:

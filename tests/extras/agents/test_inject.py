@@ -11,7 +11,7 @@ import pytest
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.embed import DEFAULT_EMBEDDER
-from memcli.extras.agents.inject import _needed, for_prompt, wanted_of
+from memcli.extras.agents.inject import _confident, for_prompt, query_of
 from memcli.model.recall import Bundle, Query, Section
 from memcli.model.space import Space
 from tests.conftest import NOW, memory, open_at, rewrite
@@ -77,7 +77,8 @@ def test_of_documents_at_most_one_is_shown_and_none_pushes_a_note_out() -> None:
     of = {one.memory.id.removeprefix("mem_"): one for one in found}
     query = Query(topic="x", now=NOW)
     shown = {
-        given: _needed(Bundle(space="main", query=query, sections=tuple(of[name] for name in given))) for given in table
+        given: _confident(Bundle(space="main", query=query, sections=tuple(of[name] for name in given)))
+        for given in table
     }
     assert {given: "".join(s.memory.id[-1] for s in bundle.sections) for given, bundle in shown.items()} == table
 
@@ -98,7 +99,7 @@ def test_what_asks_for_nothing_is_not_searched_for() -> None:
         "rename total to amount in this function", "please sort the imports", "add a trailing comma there",
         "is the loop that you changed still right?", "keep it like before",
     )  # fmt: skip
-    assert [prompt for prompt in table if wanted_of(prompt)] == []
+    assert [prompt for prompt in table if query_of(prompt)] == []
 
 
 def test_what_may_be_answered_is_searched_for_as_it_stands() -> None:
@@ -107,19 +108,19 @@ def test_what_may_be_answered_is_searched_for_as_it_stands() -> None:
         "why did we drop Redis for the queue?", "bump the toolchain of the build image", "rename total in src/cart.py",
         "add a retry to the payment client and log what it does",
     )  # fmt: skip
-    assert [prompt for prompt in table if wanted_of(prompt) != prompt] == []
-    assert wanted_of("Perfect, thank you!\nNow how do we cut a release?") == "Now how do we cut a release?"
+    assert [prompt for prompt in table if query_of(prompt) != prompt] == []
+    assert query_of("Perfect, thank you!\nNow how do we cut a release?") == "Now how do we cut a release?"
 
 
 def test_of_a_log_the_question_and_the_errors_are_left() -> None:
-    found = wanted_of(LOG).splitlines()
+    found = query_of(LOG).splitlines()
     assert found[0] == "why does the nightly import die?"
     assert [line for line in found[1:] if "ERROR" not in line] == []
     assert "disk quota exceeded" in found[-1]
 
 
 def test_code_and_markup_are_not_searched_for() -> None:
-    found = wanted_of(
+    found = query_of(
         'how do we style buttons?\n```html\n<a class="zebra">quokka</a>\n```\n<img alt="walrus"> <!-- lynx -->'
     )
     assert "how do we style buttons?" in found
