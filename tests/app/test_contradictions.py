@@ -33,9 +33,9 @@ class Checked(Project):
     def tell(
         self, *texts: str, path: str = "", space: str = "", supersedes: str | None = None, **how: Any
     ) -> list[str]:
-        """Stores texts together; `merges` and `keeps_both` say what becomes of what is found. Their ids."""
+        """Stores texts together; `merges` and `is_accepted` say what becomes of what is found. Their ids."""
         over = self.over(space)
-        choice = {name: how.pop(name) for name in ("merges", "keeps_both") if name in how}
+        choice = {name: how.pop(name) for name in ("merges", "is_accepted") if name in how}
         candidates = [prepare(over, {"raw": text, **({"path": path} if path else {}), **how}) for text in texts]
         resolution = Resolution(check(over, candidates, supersedes), **choice)
         outcomes = remember(over, candidates, supersedes, resolution=resolution).outcomes
@@ -65,7 +65,7 @@ def test_the_other_is_named_with_the_reason_until_both_are_kept_or_one_is_supers
     assert [(one.id, one.kind, one.reason) for one in store.found[0]] == [(old, "contradicts", "60 s here, 30 s there")]
     store.tell(NEW)
     assert [one.id for one in store.found[0]] == [old]
-    store.tell(NEW, keeps_both=True)
+    store.tell(NEW, is_accepted=True)
     store.tell(NEW)
     assert (store.found, store.contradicted(new)) == ([[]], [old])
     assert [keeps_both(newer, older) for _, newer, older in scan(store.over())] == [True]
@@ -177,7 +177,7 @@ def test_other_spaces_are_named_and_not_linked_and_accounts_of_what_happened_not
 @pytest.mark.parametrize("place", ["", "auth/old"])
 def test_what_supersedes_inherits_no_acceptance(store: Checked, place: str) -> None:
     (old,) = store.tell(OLD, path="auth/old")
-    (other,) = store.tell(NEW, keeps_both=True)
+    (other,) = store.tell(NEW, is_accepted=True)
     (newer,) = store.tell(OLD.replace("30", "90"), path=place, supersedes=old)
     assert ([one.id for one in store.found[0]], store.contradicted(newer)) == ([other], [other])
 
@@ -197,6 +197,6 @@ def test_scan_lists_a_whole_space(store: Checked, both: tuple[str, str]) -> None
     store.tell("The linter is ruff.")
     ((relation, newer, older),) = scan(store.over())
     assert ({newer.id, older.id}, relation.kind) == (set(both), "contradicts")
-    assert not keeps_both(newer, older)
+    assert not is_accepted(newer, older)
     assert scan(store.over(), "journal") == []
     assert [relation.kind for relation, *_ in scan(store.over(), by_meaning=True)] in (["contradicts"], [])
