@@ -197,6 +197,6 @@ def test_scan_lists_a_whole_space(store: Checked, both: tuple[str, str]) -> None
     store.tell("The linter is ruff.")
     ((relation, newer, older),) = scan(store.over())
     assert ({newer.id, older.id}, relation.kind) == (set(both), "contradicts")
-    assert not is_accepted(newer, older)
+    assert not keeps_both(newer, older)
     assert scan(store.over(), "journal") == []
     assert [relation.kind for relation, *_ in scan(store.over(), by_meaning=True)] in (["contradicts"], [])
