@@ -57,17 +57,22 @@ def read_diff(data: bytes, where: str) -> list[FileEdit]:
         file = readable(found.file)
         if not file or _STORE in file.split("/"):
             continue
-        begin, size = [], 0
-        for line in chain.from_iterable(hunk.source() for hunk in section.hunks):
-            begin.append(line)
-            size += len(line) + 1
-            if size > REACH:  # further symbols are not looked for
-                break
-        symbols = tuple(touched(b"\n".join(begin), found.file))
+        symbols = tuple(touched(_beginning(section), found.file))
         many = (_ManyLines(section, b"+"), _ManyLines(section, b"-"))
         added, removed = (lines if len(lines) > _FEW else tuple(lines) for lines in many)
         edits.append(FileEdit(file, readable(found.was), added, removed, symbols, found.is_deleted))
     return edits
+
+
+def _beginning(section: DiffSection) -> bytes:
+    """As much of the hunks as is looked at for symbols."""
+    lines, size = [], 0
+    for line in chain.from_iterable(hunk.source() for hunk in section.hunks):
+        lines.append(line)
+        size += len(line) + 1
+        if size > REACH:
+            break
+    return b"\n".join(lines)
 
 
 def _bounded(repository: Repository, *options: str) -> bytes:

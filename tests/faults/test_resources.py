@@ -27,9 +27,11 @@ def memcli(
         for which, value in (limits or {}).items():
             resource.setrlimit(which, (value, value))
 
+    # Where a file may not grow, Python 3.11 leaves half of a module's bytecode behind, and every later process fails.
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
         [*by, sys.executable, "-P", "-m", "memcli", *arguments], cwd=folder, text=True, capture_output=True, check=False,
-        preexec_fn=prepare, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60,
+        preexec_fn=prepare, env=environ, timeout=60,
     )  # fmt: skip
 
 

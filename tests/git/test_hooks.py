@@ -544,7 +544,7 @@ def test_a_commit_never_fails(place: Repo, harm: str, request: pytest.FixtureReq
     elif harm == "full":  # no file may grow: what the shell's `ulimit -f 0` says to memcli, and to git not yet
         for name in NAMES:
             text = (place.root / ".git" / "hooks" / name).read_text()
-            put(place, name, text.replace("run() {", "run() { ulimit -f 0\n"))
+            put(place, name, text.replace("run() {", "run() { export PYTHONDONTWRITEBYTECODE=1; ulimit -f 0\n"))
     elif harm == "inside":
         environ = {"GIT_DIR": str(place.root / ".git"), "GIT_WORK_TREE": str(place.root)}
     place.write("app.py", "z = 1\n")

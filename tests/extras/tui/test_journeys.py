@@ -81,7 +81,7 @@ SLOW: dict[str, tuple[tuple[Memory, ...], tuple[tuple[str, ...], ...]]] = {
     ),
     "the help opens from a window": (FEW, (("i question_mark", "top: Help"), ("G escape", "top: Inbox"))),
     "a link into another space is followed": (TIED, (
-        ("L j", "A comparison of engines."), ("enter", "at: n/study", "space: notes"),
+        ("L", "top: Neighbours"), ("j", "A comparison of engines."), ("enter", "at: n/study", "space: notes"),
         ("s enter s home enter", "space: main"), ("home down 2", "space: notes"),
     )),
     "a memory without links says so": ((memory("a/b", links=WRONG_LINKS), memory("d/alone")), (
