@@ -1,4 +1,5 @@
-"""What a language model is asked for: to describe, to make room, to judge what is recalled, to sum up, to name.
+"""The uses of a language model: to describe a note, make room, judge recalled memories, sum up a session, and name topics.
 
-The prompts, how answers are read, and what is done by them; no provider is known here, and nothing here is needed without a model.
+The prompts, the readers of the answers, and the code that acts on them. Providers are in another extra, and nothing here is
+needed without a model.
 """

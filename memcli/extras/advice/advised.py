@@ -1,4 +1,4 @@
-"""What a language model advised for a space that is full, as far as it still fits when the space is written."""
+"""The decisions of a language model about a full space, carried out as far as they still fit when the space is written."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from memcli.safety.injection import is_marked, screened
 from memcli.safety.secrets.redact_memory import FLAGS, with_flags
 
 _OWN_SHAPE = ("content", "procedure", "episode", "chunks", "context", "season", "valid_from", "valid_until", "extra")
-"""Fields that a new text would contradict or lose."""
+"""Fields that belong to the text of a memory, and that a merged text would contradict or lose."""
 
 
 def may_be_named(memory: Memory, now: str) -> bool:
-    """Whether a model may decide about the memory: what is pinned or enforced is protected, what carries instructions is
-    not shown to it, and what no longer holds goes first anyway."""
+    """Whether a model may decide about the memory."""
+    # Pinned and enforced memories are protected, those that carry instructions are not shown to a model, and invalid ones
+    # are removed first anyway.
     return memory.active and holds(memory, now) and not (memory.pinned or memory.enforce or is_marked(memory))
 
 
 def is_mergeable(memory: Memory, most_tokens: int) -> bool:
-    """Whether all that the memory says is its text, which is short enough to be sent whole."""
+    """Whether the memory has no content but its text, of at most `most_tokens`, and was not read from a file or commit."""
     has_shape = any(getattr(memory, name) for name in _OWN_SHAPE)
     return not has_shape and not is_read({"provenance": memory.provenance}) and count_tokens(memory.raw) <= most_tokens
 
@@ -39,8 +40,8 @@ def is_mergeable(memory: Memory, most_tokens: int) -> bool:
 def follow(
     draft: Draft, advice: Json, spared: Collection[str], now: str, describe: Describe, keep: Callable[[Memory], None]
 ) -> list[AdvisedStep]:
-    """Follows the advice in a write that lacks room; the steps that it took. What becomes of the memories that stay is laid
-    over the draft by `keep`; what goes is still there then."""
+    """Carries out the advice in a write that lacks room, and returns the steps. Memories that change are put into the draft by
+    `keep`; the caller removes the targets of the steps."""
     excess = excess_of(draft, draft.grown)
     done = []
     for step in _steps(draft, advice, excess, spared, now, describe) if excess else ():
@@ -53,8 +54,9 @@ def follow(
 def _steps(
     shelf: Shelf, advice: Json, excess: int, spared: Collection[str], now: str, describe: Describe
 ) -> Iterator[AdvisedStep]:
-    """What can be done of the advice to take `excess` memories out of a space: a decision holds if its memories are as they
-    were when the model was asked. Whoever takes a step lays it over the shelf before the next."""
+    """The steps of the advice that remove up to `excess` memories from a space. The caller puts each step into the shelf before
+    it takes the next one."""
+    # A decision is skipped if a memory of it has changed since the model saw it.
     free = {m.id: m for m in shelf.load().objects if not m.pinned and m.id not in spared}
     may_stay = len(free) - excess
     count = 0
@@ -77,8 +79,8 @@ def _steps(
 
 
 def _taken_over(shelf: Shelf, step: AdvisedStep) -> Iterator[Memory]:
-    """The memory that takes another in, the other, superseded by it until it goes, and those that led to the other, which
-    lead to the first. What contradicted one of them by its text, and does so no longer, is no longer linked."""
+    """The memories that a merge changes: the merged one, the target, now superseded by it, and those that linked to the
+    target, which now link to the merged one. Links for contradictions that the new text has settled are removed."""
     if step.merged is None:
         return
     gone, merged = step.target, step.merged
@@ -96,14 +98,15 @@ def _taken_over(shelf: Shelf, step: AdvisedStep) -> Iterator[Memory]:
 
 
 def _unchanged(shelf: Shelf, free: Mapping[str, Memory], seen: Json, now: str) -> Memory | None:
-    """The memory that the model saw, with what the steps before made of its links; None where it may not go, or changed."""
+    """The memory that the model saw, with links as earlier steps have changed them; None if it changed otherwise, or must
+    stay."""
     memory = free.get(seen["id"])
     fits = memory is not None and may_be_named(memory, now) and memory_digest(memory) == seen["digest"]
     return shelf.get(seen["id"]) if fits else None
 
 
 def _merged(into: Memory, target: Memory, text: str, now: str, describe: Describe) -> Memory | None:
-    """`into` with a text that says what both said, described locally; None where that carries instructions."""
+    """`into` with the merged text, described locally; None if that carries instructions."""
     links = (link for link in (*into.links, *target.links) if link["to"] not in (into.id, target.id))
     made: dict[str, Json] = {name: value for name, value in follows(describe, into, text).items() if value}
     made["chunks"] = tuple({**one, "chunk_id": f"{into.id}#{n}"} for n, one in enumerate(made.get("chunks", ())))

@@ -1,9 +1,5 @@
-"""Consult: ask the language model of a workspace once for each question, and never show it or keep what is secret.
-
-Describe: the semantic layer by a language model, which adds to what the local one finds, or stands in for it.
-
-Compaction by a language model: asked before a write for which there is no room, and never under the lock of a space.
-"""
+"""Calls of the language model of a workspace, whose answers are stored without secrets, so that a question is sent once; the
+description of notes by it; and its advice before a write for which a space has no room."""
 
 from __future__ import annotations
 
@@ -34,7 +30,8 @@ from memcli.safety.secrets.redact_memory import clean_values
 from memcli.summarize.kinds import Subject, missing
 
 TEXT, QUESTION, VERDICT = "text", "question", "verdict"
-"""What an answer is that is kept: one that repeats memories, or questions without an answer, or one that repeats nothing."""
+"""The kinds of stored answers, by what they repeat and are therefore deleted with: memories, questions without an answer, or
+nothing."""
 
 T = TypeVar("T")
 
@@ -48,15 +45,17 @@ def consult(
     keep: str = "",
     may_wait: bool = False,
 ) -> tuple[T, bool]:
-    """What `read` makes of the model's answer, without secrets, and whether it is one that was kept before, as it is where
-    `keep` is TEXT, QUESTION or VERDICT. A function `within` is called only when the model is to be asked.
+    """The model's answer without secrets, as `read` converts it, and whether it was stored before. With `keep` (TEXT, QUESTION
+    or VERDICT), the answer is stored. `within` is the time limit in seconds, or a function that returns it, which is called
+    only if the model is.
 
-    Raises UsageError when no model is configured, and what `LanguageModel.ask` and `Workspace.language_model` raise.
+    Raises UsageError if no model is configured, and what `LanguageModel.ask` and `Workspace.language_model` raise.
     """
-    if keep and (found := kept(workspace, prompt, read)):
+    if keep and (found := stored_answer(workspace, prompt, read)):
         return found[0], True
     model = workspace.language_model(may_wait=may_wait)
     seconds = within() if callable(within) else within
+    # Read before the call: an answer that repeats a memory which is purged meanwhile is not stored.
     since = workspace.answers.erasures() if keep else 0
     answer, value = model.ask(prompt, lambda data: _understood(workspace, data, read), seconds)
     if keep and workspace.model:
@@ -64,8 +63,8 @@ def consult(
     return value, False
 
 
-def kept(workspace: Workspace, prompt: Prompt, read: Callable[[Json], T]) -> list[T]:
-    """What `read` makes of the answer that was kept before; empty where there is none. Asks nobody."""
+def stored_answer(workspace: Workspace, prompt: Prompt, read: Callable[[Json], T]) -> list[T]:
+    """The stored answer to a prompt, as `read` converts it; empty if there is none. Never calls the model."""
     if not workspace.model:
         return []
     with suppress(ValueError, UsageError):
@@ -75,7 +74,7 @@ def kept(workspace: Workspace, prompt: Prompt, read: Callable[[Json], T]) -> lis
 
 
 def _understood(workspace: Workspace, data: Json, read: Callable[[Json], T]) -> tuple[Json, T]:
-    """An answer without secrets, and what `read` makes of it. Raises ValueError."""
+    """An answer without secrets, and the value that `read` converts it to. Raises ValueError for an invalid answer."""
     if not isinstance(data, dict):
         raise ValueError("the answer must be an object")  # noqa: TRY004 - as `LanguageModel.ask` wants it
     clean = clean_values(workspace.redactor.detector(workspace.space), data)
@@ -83,22 +82,22 @@ def _understood(workspace: Workspace, data: Json, read: Callable[[Json], T]) -> 
 
 
 def _key(prompt: Prompt, model: str) -> str:
-    """A digest of all that decides the answer. Raises UsageError when `model` names none."""
-    asked = [
+    """A digest of the model and all parts of the prompt. Raises UsageError for an invalid name of a model."""
+    parts = [
         str(model_name(model)), prompt.task, prompt.system, prompt.text, dict(prompt.schema), prompt.max_tokens,
         None if prompt.temperature is None else float(prompt.temperature),
     ]  # fmt: skip
-    return sha256(encode_line(asked)).hexdigest()
+    return sha256(encode_line(parts)).hexdigest()
 
 
 WITHIN_SECONDS = 60.0
 _MOST_FAILURES = 2
-"""After so many failures in a row the rest of a batch is described locally."""
+"""The failures in a row after which the rest of a batch is described locally."""
 
 
 class AskingSummarizer:
-    """Asks a language model for what the caller left out. Summaries, tags and so on that were given stay as they are. With
-    `may_fall_back`, the local layer stands in for a model that fails."""
+    """Describes notes by a language model: the fields that the caller left out. With `may_fall_back`, notes are described
+    locally if the model fails."""
 
     def __init__(
         self,
@@ -112,23 +111,23 @@ class AskingSummarizer:
         self._temperature, self._max_tokens = temperature, max_tokens
         self._failures = 0
         self.local = 0
-        """How many texts the local layer has described instead."""
+        """The number of texts that were described locally."""
 
     def describe(self, fields: Mapping[str, object]) -> dict[str, object]:
-        """The fields to add. Raises ProviderError, RefusedError, UsageError."""
+        """The fields to add to those of a note. Raises ProviderError, RefusedError, UsageError."""
         found = self._workspace.describe(fields)
         wanted = missing(fields)
         if not wanted:
             return found
-        told = self._told(fields)
-        if told is None:
+        answer = self._ask(fields)
+        if answer is None:
             self.local += 1
             return found
-        pinned = {"pinned": True} if told["auto_pin"] and "pinned" not in fields and not is_read(fields) else {}
-        return {**found, **{name: told[name] for name in wanted}, **pinned}
+        pinned = {"pinned": True} if answer["auto_pin"] and "pinned" not in fields and not is_read(fields) else {}
+        return {**found, **{name: answer[name] for name in wanted}, **pinned}
 
-    def _told(self, fields: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What the model says; None when it fails and the local layer may stand in."""
+    def _ask(self, fields: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The fields in the model's answer; None if it fails and the note may be described locally."""
         if self._failures >= _MOST_FAILURES:
             return None
         subject = Subject.of(fields)
@@ -137,38 +136,43 @@ class AskingSummarizer:
         hints |= {"tags": list(fields.get("tags") or ()), **place}
         prompt = describe.make(subject.text, hints, temperature=self._temperature, max_tokens=self._max_tokens)
         try:
-            told, _ = consult(self._workspace, prompt, partial(_read, subject.text), within=WITHIN_SECONDS, keep=TEXT)
+            answer, _ = consult(self._workspace, prompt, partial(_read, subject.text), within=WITHIN_SECONDS, keep=TEXT)
         except (ProviderError, RefusedError) as error:
             if not self._may_fall_back:
                 raise
+            # A refusal, as of the quota, would only repeat itself.
             self._failures = _MOST_FAILURES if isinstance(error, RefusedError) else self._failures + 1
             self._workspace.warn(f"{error.message}; described locally")
             return None
         self._failures = 0
-        path, first = str(told["path"]), slug(subject.project)
+        path, first = str(answer["path"]), slug(subject.project)
         is_within = not first or path.split("/", maxsplit=1)[0] == first
-        return {**told, "path": path if is_within else f"{first}/{path}"}
+        return {**answer, "path": path if is_within else f"{first}/{path}"}
 
 
 def _read(note: str, data: Json) -> dict[str, Any]:
-    """The fields in the answer. Raises ValueError, also where it carries instructions that the note does not: they would
-    keep the note from being recalled."""
-    told = describe.read(data)
-    texts = [told["path"], *told["tags"], *(told[name] for name in ("summary_micro", "summary_short", "summary_long"))]
+    """The fields in the answer. Raises ValueError for an invalid answer, and for instructions that the note does not
+    contain."""
+    fields = describe.read(data)
+    summaries = (fields[name] for name in ("summary_micro", "summary_short", "summary_long"))
+    texts = [fields["path"], *fields["tags"], *summaries]
+    # A memory that contains instructions is withheld from recall, so those of an answer would hide the note.
     if added := sorted(find_reasons("\n".join(texts)) - find_reasons(note)):
         raise ValueError(f"it contains {', '.join(added)}, and the note does not")
-    return told
+    return fields
 
 
 COMPACTION_WITHIN_SECONDS = 30.0
 MOST_DECISIONS = 3
-"""So many memories a model decides about; of the rest that must go the order of value decides."""
+"""The most memories that a model decides about; the others that must go are those of the least value."""
 MOST_CANDIDATES = 12
 
 
 def ask(workspace: Workspace, added: int, plan: Callable[[Shelf], Change]) -> Json:
-    """What a model advises to do for a write that adds up to so many memories, as `advised.follow` reads it; None when there
-    is room, or no valid answer: then the order of value decides, with a note. `plan` gives the change without any compaction.
+    """The advice of a model for a write that adds up to `added` memories, as `advised.follow` reads it. None if there is room,
+    or, with a warning, if the model fails: the least valuable memories go then. `plan` returns the change without compaction.
+
+    The lock of the space must not be held, since the call may take COMPACTION_WITHIN_SECONDS.
     """
     space = load_space(workspace.store, workspace.space)
     most = space.policy.max_objects
@@ -176,8 +180,8 @@ def ask(workspace: Workspace, added: int, plan: Callable[[Shelf], Change]) -> Js
         return None
     try:
         needed, new, candidates = _look(space, plan, workspace.clock())
-    except MemcliError:  # the write itself will say so
-        return None
+    except MemcliError:
+        return None  # the write raises it, too, and reports it
     if needed <= 0 or not candidates:
         return None
     try:
@@ -189,7 +193,8 @@ def ask(workspace: Workspace, added: int, plan: Callable[[Shelf], Change]) -> Js
 
 
 def _look(space: Space, plan: Callable[[Shelf], Change], now: str) -> tuple[int, list[Memory], list[Memory]]:
-    """How many memories must go that somebody could miss, those that come, and the least valuable of those that may go."""
+    """The number of memories that must go beside superseded and invalid ones, the memories that come, and the least valuable
+    of those that may go."""
     shelf = SpliceShelf(encode_space(space), space.name)
     draft = Draft(shelf)
     change = plan(shelf)
@@ -205,22 +210,23 @@ def _look(space: Space, plan: Callable[[Shelf], Change], now: str) -> tuple[int,
 def _decide(
     workspace: Workspace, space: Space, most: int, new: Sequence[Memory], candidates: Sequence[Memory]
 ) -> tuple[describe.Decision, ...]:
-    """Raises ProviderError, RefusedError, UsageError."""
+    """The model's decisions about the candidates, at most `most`. Raises ProviderError, RefusedError, UsageError."""
     shown = workspace.redactor.show([*new, *candidates], space.policy)
     stored = shown[len(new) :]
     mergeable = [
         number
         for number, (memory, clean) in enumerate(zip(candidates, stored, strict=True), 1)
+        # A text with secrets is not merged: the model sees it without them, so that they would be lost.
         if memory.raw == clean.raw and is_mergeable(memory, describe.MOST_TEXT)
     ]
-    told = [
+    numbered = [
         {
             "path": memory.path, "kind": memory.kind, "date": memory.updated_at[:10], "relevance": memory.relevance,
             "mergeable": number in mergeable, "text": memory.raw or memory.summary_short,
         }
         for number, memory in enumerate(stored, 1)
     ]  # fmt: skip
-    prompt = describe.make_compact([memory.raw or memory.summary_short for memory in shown[: len(new)]], told, most)
+    prompt = describe.make_compact([memory.raw or memory.summary_short for memory in shown[: len(new)]], numbered, most)
     decided = describe.reader(len(stored), mergeable, most)
 
     def read(data: Json) -> tuple[describe.Decision, ...]:
@@ -234,14 +240,14 @@ def _decide(
 
 
 def _lost(text: str, gone: Memory, into: Memory) -> str:
-    """What would be lost if `into` took `gone` in and said `text`; empty where nothing is."""
-    if gone.kind != into.kind and gone.kind in RULE_KINDS:  # merged into another, it would bind nobody
+    """The reason why `gone` must not be merged into `into` as `text`: what would be lost; empty if nothing is."""
+    if gone.kind != into.kind and gone.kind in RULE_KINDS:  # as part of another kind, a rule would bind nobody
         return f"a memory of kind {gone.kind} can only become part of another {gone.kind}"
     return lacking(text, (gone.raw, into.raw))
 
 
 def _seen(decision: describe.Decision, candidates: Sequence[Memory]) -> Json:
-    """A decision, with the memories as they were when the model was asked."""
+    """A decision as JSON, with ids and digests of its memories, by which a later change of them is noticed."""
     target, into = (
         {"id": memory.id, "digest": memory_digest(memory)} if memory else None
         for memory in (candidates[number - 1] if number else None for number in (decision.target, decision.into))

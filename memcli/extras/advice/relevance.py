@@ -1,6 +1,6 @@
-"""Relevance: a language model looks through the best candidates of a recall. When it fails, the ranking stands.
+"""The verification of a recall: a language model rejects irrelevant candidates. If it fails, the ranking is unchanged.
 
-Of private spaces only that is sent which the user has named, or asked for by the scope of sessions.
+Memories of a private space are sent only if the user named the space, and chunks of sessions only if the scope includes them.
 """
 
 from __future__ import annotations
@@ -23,23 +23,15 @@ from memcli.model.usage import REJECTED, Use
 from memcli.record import replace
 
 DEFAULT_MOST = 8
-
-
 DEFAULT_SECONDS = 1.0
-
-
 _REASON = "not relevant, says {model}"
-
-
 _LOADING_SECONDS = 60.0
 
 
 class Verifier:
-    """Leaves out of bundles what a model rejects among the first `most` candidates. It has `within` seconds for each, once it
-    is loaded, which goes on while the candidates are searched; and all must be over at `ends`, by the monotonic clock.
-
-    What a trigger or an anchor brings up, and what is pinned, is never asked about.
-    """
+    """Removes from bundles the sections that a model rejects among the first `most` candidates; pinned memories and those found
+    by a trigger or an anchor are never among them. The model has `within` seconds for each bundle, once it is loaded, and must
+    be done at `ends`, in seconds of the monotonic clock."""
 
     def __init__(
         self,
@@ -52,33 +44,35 @@ class Verifier:
         self._loader: Thread | None = None
 
     def __call__(self, query: Query, answer: Callable[[Query], Bundle]) -> Bundle:
-        """The answer to the query, verified. Raises UsageError when no model is configured, and what `answer` raises."""
+        """The verified bundle for a query; `answer` recalls. Raises UsageError if no model is configured, and what `answer`
+        raises."""
         if query.edits is not None or not query.topic.strip():
             return answer(query)
+        # The SDK loads while the candidates are searched: the import takes longer than the time that the model has.
         if self._loader is None:
-            with suppress(MemcliError):  # why it cannot be asked is said when it is
+            with suppress(MemcliError):  # the call below raises it again
                 self._loader = Thread(target=self._workspace.language_model().load, name="model", daemon=True)
                 self._loader.start()
         wide = answer(replace(query, limit=max(query.limit, self._most)))
-        told = [s for s in wide.sections if not s.is_lead and not s.memory.pinned]
-        asked = [section for section in told[: self._most] if self._may_leave(section.space)]
-        if not asked:
+        judged = [s for s in wide.sections if not s.is_lead and not s.memory.pinned]
+        candidates = [section for section in judged[: self._most] if self._may_send(section.space)]
+        if not candidates:
             return _within_limit(wide, query, wide.sections)
         try:
-            rejected = self._rejected(wide.query.topic, asked)
+            rejected = self._rejected(wide.query.topic, candidates)
         except (ProviderError, RefusedError) as error:
-            stands = wide if wide.query.limit == query.limit else answer(query)
-            # A prompt and a log get this: what a server says may hold instructions, or repeat what it was asked.
+            bundle = wide if wide.query.limit == query.limit else answer(query)
+            # The brief message goes into prompts and logs: that of a server may contain instructions, or repeat the prompt.
             failure = error.brief if isinstance(error, ProviderError) else error.message
-            return replace(stands, verdict=ModelVerdict(candidates=len(asked), failure=failure))
-        gone = {id(section) for section in rejected}
-        left = tuple(section for section in wide.sections if id(section) not in gone)
-        verdict = ModelVerdict(candidates=len(asked), rejected=len(rejected), model=self._workspace.model)
-        bundle = replace(_within_limit(wide, query, left), verdict=verdict)
-        return bundle if left else replace(bundle, reason=ALL_REJECTED)
+            return replace(bundle, verdict=ModelVerdict(candidates=len(candidates), failure=failure))
+        removed = {id(section) for section in rejected}
+        relevant = tuple(section for section in wide.sections if id(section) not in removed)
+        verdict = ModelVerdict(candidates=len(candidates), rejected=len(rejected), model=self._workspace.model)
+        bundle = replace(_within_limit(wide, query, relevant), verdict=verdict)
+        return bundle if relevant else replace(bundle, reason=ALL_REJECTED)
 
     def _left(self) -> float:
-        """How many seconds the model has, once it is loaded. Raises ProviderError when there are none."""
+        """The seconds that the model has, once it is loaded. Raises ProviderError if there are none."""
         if self._loader is not None:
             self._loader.join(min(_LOADING_SECONDS, max(0.0, self._ends - time.monotonic())))
         left = min(self._within, self._ends - time.monotonic())
@@ -86,34 +80,35 @@ class Verifier:
             raise ProviderError("no time was left to ask the language model", "ask again, or without it")
         return left
 
-    def _may_leave(self, name: str) -> bool:
-        """Whether memories of the space that a bundle calls so may be sent."""
+    def _may_send(self, name: str) -> bool:
+        """Whether memories of the space `name` of a bundle may be sent to the model."""
         workspace = self._workspace
         if name == TALK or (workspace.is_space_named and name == workspace.space):
             return True
         home = workspace.elsewhere if name.startswith(ELSEWHERE) else workspace
         return home is not None and not home.store.policy(name.removeprefix(ELSEWHERE)).is_private
 
-    def _rejected(self, topic: str, asked: Sequence[Section]) -> list[Section]:
-        """The candidates that are not relevant. Raises ProviderError, RefusedError, UsageError."""
+    def _rejected(self, topic: str, candidates: Sequence[Section]) -> list[Section]:
+        """The candidates that are not relevant, which are also recorded. Raises ProviderError, RefusedError, UsageError."""
         if topic == NOT_REPEATED:
             raise RefusedError("the topic contains instructions and is not sent")
-        told = []
-        for section in asked:
+        described = []
+        for section in candidates:
             memory = section.memory
             text = section.passage or memory.summary_short or memory.raw
-            told.append({"path": memory.path, "kind": memory.kind, "date": memory.created_at[:10], "text": text})
-        prompt = describe.make_verify(topic, told)
-        relevant, is_kept = consult(
-            self._workspace, prompt, describe.reader_verify(len(asked)), within=self._left, keep=VERDICT
+            described.append({"path": memory.path, "kind": memory.kind, "date": memory.created_at[:10], "text": text})
+        prompt = describe.make_verify(topic, described)
+        relevant, is_stored = consult(
+            self._workspace, prompt, describe.reader_verify(len(candidates)), within=self._left, keep=VERDICT
         )
-        rejected = [section for n, section in enumerate(asked, 1) if n not in relevant]
-        if rejected and not is_kept:
+        rejected = [section for n, section in enumerate(candidates, 1) if n not in relevant]
+        # A stored verdict was recorded when it was given: recorded again, it would lower the confidence each time.
+        if rejected and not is_stored:
             self._note(rejected)
         return rejected
 
     def _note(self, rejected: Sequence[Section]) -> None:
-        """Notes what was rejected, once for each verdict: of the user-wide store there."""
+        """Records the rejections as feedback, each in the store of its memory."""
         at, reason = self._workspace.clock(), _REASON.format(model=self._workspace.model)
         for is_other in (False, True):
             home = self._workspace.elsewhere if is_other else self._workspace
@@ -130,4 +125,5 @@ class Verifier:
 
 
 def _within_limit(wide: Bundle, query: Query, sections: Sequence[Section]) -> Bundle:
+    """The bundle with these sections, cut to the limit of the query."""
     return replace(wide, query=replace(wide.query, limit=query.limit), sections=tuple(sections)[: query.limit])

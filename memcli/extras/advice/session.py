@@ -1,9 +1,7 @@
-"""What a session yields: what happened in it, and the facts that it states, locally or by a language model.
+"""The summary and the facts of a session by a language model, and the topics of unanswered questions.
 
-A model is asked only by a command that the user waits for, before any lock is taken. What a crash left undone, and what
-hooks report, is done locally, or by an answer that was paid for already.
-
-And what the questions that nothing answered are about, by a language model.
+A model is called only by a command that the user waits for, before any lock is taken. Hooks, and commands that finish what a
+crash interrupted, use the local layer, or an answer that is stored already.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from memcli.app.workspace import Workspace
 from memcli.conversation.facts import Fact, point
 from memcli.conversation.summary import SIZE, Chunk, fold
 from memcli.errors import ProviderError, RefusedError, UsageError
-from memcli.extras.advice.consult import QUESTION, TEXT, consult, kept
+from memcli.extras.advice.consult import QUESTION, TEXT, consult, stored_answer
 from memcli.extras.advice.prompts import session as prompt
 from memcli.model.conversation import Message, Prompt
 from memcli.model.memory import Json
@@ -34,21 +32,21 @@ _NUMBER = regex(r"\d+")
 def by_model(
     workspace: Workspace,
     title: str,
-    said: Sequence[Message],
+    messages: Sequence[Message],
     *,
     may_fall_back: bool = True,
     within: float | None = None,
 ) -> Yield:
-    """What a session yields by the language model of the workspace, for messages that are numbered; by the local layer when
-    the model fails and it may stand in.
+    """The summary and facts of numbered messages by the language model of the workspace; by the local layer if the model
+    fails and `may_fall_back`. `within` is the time limit in seconds, by default WITHIN_SECONDS.
 
-    Raises UsageError when no model is configured; ProviderError, RefusedError where the local layer may not stand in.
+    Raises UsageError if no model is configured; unless `may_fall_back`, ProviderError, RefusedError.
     """
-    local = by_rules(said)
-    if not said:
+    local = by_rules(messages)
+    if not messages:
         return local
     seconds = WITHIN_SECONDS if within is None else within
-    question, read = _question(title, said, local.facts)
+    question, read = _question(title, messages, local.facts)
     try:
         answer, _ = consult(workspace, question, read, within=seconds, keep=TEXT, may_wait=True)
     except (ProviderError, RefusedError) as error:
@@ -56,75 +54,78 @@ def by_model(
             raise
         workspace.warn(f"{error.message}; the local layer stands in")
         return local
-    return _made(workspace, said, answer)
+    return Yield(messages, *answer, workspace.model)
 
 
 def facts_by_model(workspace: Workspace, talks: Iterable[tuple[str, Sequence[Message]]]) -> Iterator[Fact]:
-    """The facts of conversations, each with its title, by a language model: all within WITHIN_SECONDS. From the first failure
-    on they are found locally. Raises UsageError when no model is configured."""
+    """The facts of conversations, each a title and its messages, by a language model, in WITHIN_SECONDS altogether. From the
+    first failure on, they are found by the local layer. Raises UsageError if no model is configured."""
     ends = time.monotonic() + WITHIN_SECONDS
-    is_asked = True
-    for title, said in talks:
+    uses_model = True
+    for title, messages in talks:
         left = ends - time.monotonic()
-        if is_asked and left <= 0:
+        if uses_model and left <= 0:
             workspace.warn(f"{WITHIN_SECONDS:g} s are over; the local layer finds the facts of the rest")
-        is_asked = is_asked and left > 0
-        told = by_model(workspace, title, said, within=left) if is_asked else by_rules(said)
-        is_asked = is_asked and (bool(told.model) or not said)
-        yield from told.facts
+        uses_model = uses_model and left > 0
+        found = by_model(workspace, title, messages, within=left) if uses_model else by_rules(messages)
+        uses_model = uses_model and (bool(found.model) or not messages)
+        yield from found.facts
 
 
-def already(workspace: Workspace, title: str, said: Sequence[Message]) -> Yield:
-    """What a session yields by an answer that the language model gave before, or else by the local layer."""
-    local = by_rules(said)
-    if not said or not workspace.model:
+def already(workspace: Workspace, title: str, messages: Sequence[Message]) -> Yield:
+    """The summary and facts of a session by a stored answer of the language model, else by the local layer."""
+    local = by_rules(messages)
+    if not messages or not workspace.model:
         return local
-    question, read = _question(title, said, local.facts)
-    return next((_made(workspace, said, answer) for answer in kept(workspace, question, read)), local)
+    question, read = _question(title, messages, local.facts)
+    return next(
+        (Yield(messages, *answer, workspace.model) for answer in stored_answer(workspace, question, read)), local
+    )
 
 
-_Answer = tuple[Sequence[str], Sequence[Fact]]
+_Answer = tuple[str, Sequence[Fact]]
+"""The summary, a sentence in each line, and the facts."""
 
 
-def _made(workspace: Workspace, said: Sequence[Message], answer: _Answer) -> Yield:
-    return Yield(said, "\n".join(answer[0]), answer[1], workspace.model)
-
-
-def _question(title: str, said: Sequence[Message], local: Sequence[Fact]) -> tuple[Prompt, Callable[[Json], _Answer]]:
-    """What the model is asked, and how its answer is read: against what was said."""
-    chunks, messages, ends = excerpt(said)
-    asked = prompt.make(
+def _question(
+    title: str, messages: Sequence[Message], local: Sequence[Fact]
+) -> tuple[Prompt, Callable[[Json], _Answer]]:
+    """The prompt about a session, and the reader of its answer, which compares it with the messages. It raises ValueError."""
+    chunks, latest, ends = excerpt(messages)
+    question = prompt.make(
         title,
         [{"messages": list(chunk.turns), "text": chunk.summary} for chunk in chunks],
-        [{"number": one.number, "role": one.role, "text": one.text} for one in messages],
+        [{"number": one.number, "role": one.role, "text": one.text} for one in latest],
     )
-    texts = [title, *(chunk.summary for chunk in chunks), *(one.text for one in messages)]
+    texts = [title, *(chunk.summary for chunk in chunks), *(one.text for one in latest)]
     numbers = {number for text in texts for number in _NUMBER.findall(text)}
 
     def read(data: Json) -> _Answer:
         summary, claims = prompt.read(data)
+        # A number that the session does not contain is the plainest sign of an invented sentence.
         borne_out = [one for one in summary if numbers.issuperset(_NUMBER.findall(one))]
         if not borne_out:
             raise ValueError("summary has numbers that the session has not")
         sentences = [one for one in borne_out if not find_reasons(one)]
         if not sentences:
             raise ValueError("summary contains instructions")
-        return sentences, _facts(claims, said, ends, local)
+        return "\n".join(sentences), _facts(claims, messages, ends, local)
 
-    return asked, read
+    return question, read
 
 
 def _facts(
-    claims: Sequence[prompt.ReportedFact], said: Sequence[Message], ends: Mapping[int, int], local: Sequence[Fact]
+    claims: Sequence[prompt.ReportedFact], messages: Sequence[Message], ends: Mapping[int, int], local: Sequence[Fact]
 ) -> list[Fact]:
-    """The facts that are borne out by what was sent, each text once, and those that the local layer found elsewhere. `ends`
-    says where each message was cut."""
-    messages = {message.number: message for message in said}
+    """The claims of the model that a sent message states, in the words of that message, and the facts that the local layer
+    found in the parts that were not sent; each text once. `ends` has the length in characters to which each sent message was
+    cut, by its number."""
+    by_number = {message.number: message for message in messages}
     found = [one for one in local if one.span[0] >= ends.get(one.message, 0)]
     for claim in claims:
         if claim.message not in ends:
             continue
-        fact = point(claim.kind, claim.text, round(claim.confidence, 2), messages[claim.message], local)
+        fact = point(claim.kind, claim.text, round(claim.confidence, 2), by_number[claim.message], local)
         if fact is not None and fact.span[0] < ends[fact.message]:
             found.append(fact)
     once: dict[str, Fact] = {}
@@ -134,22 +135,22 @@ def _facts(
 
 
 _MOST = 12_000
-"""Tokens of the messages, together."""
+"""The most tokens of all messages together."""
 _MOST_TOOL, _MOST_OTHERS = 80, 800
-"""Tokens of one message: what runs on is pasted."""
+"""The most tokens of one message of a tool, and of another: the rest of a longer one is mostly pasted text."""
 _MOST_CHUNKS = 20
 _MOST_SUMMARY = 150
-"""How many summaries there are, and the tokens of each."""
+"""The most summaries, and the most tokens of each."""
 
 
 def excerpt(messages: Sequence[Message]) -> tuple[list[Chunk], list[Message], dict[int, int]]:
-    """The excerpt of a conversation whose messages are numbered: summaries of the older messages, the last ones, cut to some
-    length, and where each of these was cut."""
+    """The excerpt of a conversation of numbered messages: chunks with summaries of the older messages, the latest messages,
+    each cut to a length, and by number the length in characters of each of these."""
     most = [_MOST_TOOL if message.role == "tool" else _MOST_OTHERS for message in messages]
     cut = [replace(one, text=cut_tokens(one.text, limit)) for one, limit in zip(messages, most, strict=True)]
     totals = accumulate(count_tokens(message.text) for message in reversed(cut))
     old = len(cut) - sum(total <= _MOST for total in totals)
-    older = min(len(cut) // SIZE, -(-old // SIZE)) * SIZE  # whole chunks
+    older = min(len(cut) // SIZE, -(-old // SIZE)) * SIZE  # rounded up, since only whole chunks are summed up
     chunks, _ = fold(messages[:older], recent=0, most=_MOST_CHUNKS)
     return (
         [replace(chunk, summary=cut_tokens(chunk.summary, _MOST_SUMMARY)) for chunk in chunks if chunk.summary],
@@ -159,7 +160,8 @@ def excerpt(messages: Sequence[Message]) -> tuple[list[Chunk], list[Message], di
 
 
 def topics_of(workspace: Workspace, gaps: Sequence[Gap]) -> list[GapTopic]:
-    """What a model makes of the questions that nothing answered; nothing where it fails."""
+    """The topics of unanswered questions, by a model; empty, with a warning, if it fails."""
+    # A question that contains instructions is not sent.
     gaps = [gap for gap in gaps if not find_reasons(gap.topic)][: prompt.MOST_QUESTIONS]
     if not gaps:
         return []

@@ -1,4 +1,5 @@
-"""What language models are asked, one file a prompt: its VERSION, the SCHEMA of the answer, `make` and `read`.
+"""The prompts for language models: for each its VERSION, the SCHEMA of the answer, a function that makes the prompt, and one
+that reads the answer and raises ValueError if it does not fit the schema.
 
-Raise VERSION with any change: answers are kept by it. `read` checks what `SCHEMA` asks for, and raises ValueError.
+Raise VERSION with any change of a prompt, because stored answers are found by it.
 """

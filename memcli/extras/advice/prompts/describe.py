@@ -1,8 +1,5 @@
-"""Describe a note: where it belongs, what kind it is, tags, three summaries, and how much it matters.
-
-Make room in a space that is full: which memories go, and which are merged into another.
-
-Verify candidates: which of the memories that were found answer a question.
+"""Prompts about memories: describe a note (path, kind, tags, three summaries, relevance); make room in a full space (which
+memories to delete or merge); verify the candidates of a recall (which ones answer the question).
 """
 
 from __future__ import annotations
@@ -22,7 +19,7 @@ from memcli.record import Record
 VERSION = 1
 MAX_TOKENS = 1_200
 _MOST_TEXT = 6_000
-"""Tokens of the note that are sent."""
+"""The most tokens of a note that are sent."""
 _MOST_TAGS = 8
 _DEEPEST = 6
 _LONGEST = {"summary_micro": 400, "summary_short": 1_600, "summary_long": 6_000}
@@ -66,7 +63,7 @@ Answer with JSON:
 def make(
     text: str, hints: Mapping[str, Json], *, temperature: float | None = None, max_tokens: int | None = None
 ) -> Prompt:
-    """Asks about a note; `hints` is what its author said of it already."""
+    """The prompt about a note; `hints` are the fields that its author gave."""
     note = {"note": cut_tokens(text, _MOST_TEXT), **{name: value for name, value in hints.items() if value}}
     return Prompt(
         task=f"describe/{VERSION}",
@@ -79,7 +76,7 @@ def make(
 
 
 def read(data: Json) -> dict[str, Any]:
-    """The fields of a memory in the answer, with `auto_pin`. Raises ValueError."""
+    """The fields of a memory in the answer, with `auto_pin`. Raises ValueError for an invalid answer."""
     if wrong := problem(data, SCHEMA, "answer"):
         raise ValueError(wrong)
     summaries = {name: data[name].strip() for name in _LONGEST}
@@ -89,11 +86,12 @@ def read(data: Json) -> dict[str, Any]:
         if len(text) > _LONGEST[name]:
             raise ValueError(f"{name} is longer than {_LONGEST[name]} characters")
     tags = tuple(dict.fromkeys(tag for text in data["tags"] if (tag := slug(text))))[:_MOST_TAGS]
-    told = {name: data[name] for name in ("kind", "relevance", "auto_pin")}
-    return {**told, **summaries, "path": _path(data["path"]), "tags": tags}
+    others = {name: data[name] for name in ("kind", "relevance", "auto_pin")}
+    return {**others, **summaries, "path": _path(data["path"]), "tags": tags}
 
 
 def _path(text: str) -> str:
+    """The path with each part as a slug. Raises ValueError for one part alone, too many, or an invalid path."""
     parts = [part for segment in text.split("/") if (part := slug(segment))]
     if not 1 < len(parts) <= _DEEPEST:
         raise ValueError(f"path must have 2 to {_DEEPEST} parts such as project/module/topic, not {text[:80]!a}")
@@ -105,7 +103,7 @@ def _path(text: str) -> str:
 
 COMPACT_VERSION = 2
 MOST_TEXT = 200
-"""Tokens of each memory that are sent. One that is longer is not merged: what was not sent would be lost."""
+"""The most tokens of each memory that are sent. A longer one is not merged, because the rest of it would be lost."""
 _MOST_NEW = 5
 _TOKENS_EACH = 600
 _COMPACT_LONGEST = 2_000
@@ -156,8 +154,8 @@ with one of its kind."""
 
 
 class Decision(Record):
-    """The candidate `target` goes, for `reason`; its content becomes part of the candidate `into`, whose text is then `text`,
-    unless that is 0."""
+    """The decision to delete the candidate `target` (a number from 1) for `reason`, or, unless `into` is 0, to merge it into
+    that candidate, whose new text is `text`."""
 
     target: int
     into: int
@@ -166,24 +164,24 @@ class Decision(Record):
 
 
 def make_compact(new: Sequence[str], candidates: Sequence[Mapping[str, Json]], most: int) -> Prompt:
-    """Asks for up to `most` decisions about candidates, which are numbered from 1, so that `new` texts can be stored."""
+    """The prompt for up to `most` decisions about candidates, which are numbered from 1, so that `new` texts can be stored."""
     numbered = [
         {"number": n, **one, "text": cut_tokens(str(one["text"]), MOST_TEXT)} for n, one in enumerate(candidates, 1)
     ]
-    told = {"new": [cut_tokens(text, MOST_TEXT) for text in new[:_MOST_NEW]], "stored": numbered}
+    texts = {"new": [cut_tokens(text, MOST_TEXT) for text in new[:_MOST_NEW]], "stored": numbered}
     count = "1 decision" if most == 1 else f"up to {most} decisions"
     return Prompt(
         task=f"compact/{COMPACT_VERSION}",
         system=COMPACT_SYSTEM,
-        text=f"Give {count}.\n{fenced(told)}",
+        text=f"Give {count}.\n{fenced(texts)}",
         schema=COMPACT_SCHEMA,
         max_tokens=_TOKENS_EACH * most,
     )
 
 
 def reader(count: int, mergeable: Collection[int], most: int) -> Callable[[Json], tuple[Decision, ...]]:
-    """Reads an answer about `count` candidates, of which those of the numbers `mergeable` may be merged. It raises
-    ValueError."""
+    """A reader of the answer about `count` candidates, of which those with the numbers `mergeable` may be merged. It raises
+    ValueError for an invalid answer, and for more than `most` decisions."""
 
     def read(data: Json) -> tuple[Decision, ...]:
         if wrong := problem(data, COMPACT_SCHEMA, "answer"):
@@ -220,7 +218,7 @@ VERIFY_VERSION = 1
 _MAX_TOKENS = 200
 _MOST_QUESTION = 400
 _VERIFY_MOST_TEXT = 200
-"""Tokens of the question, and of each candidate, that are sent."""
+"""The most tokens of the question, and of each candidate, that are sent."""
 
 VERIFY_SCHEMA: Mapping[str, Json] = {
     "type": "object",
@@ -239,22 +237,22 @@ that none is relevant."""
 
 
 def make_verify(question: str, candidates: Sequence[Mapping[str, str]]) -> Prompt:
-    """Asks about candidates, which are numbered from 1."""
+    """The prompt about the candidates for a question, which are numbered from 1."""
     numbered = [
         {"number": n, **one, "text": cut_tokens(one["text"], _VERIFY_MOST_TEXT)} for n, one in enumerate(candidates, 1)
     ]
-    asked = {"question": cut_tokens(question, _MOST_QUESTION), "candidates": numbered}
+    texts = {"question": cut_tokens(question, _MOST_QUESTION), "candidates": numbered}
     return Prompt(
         task=f"verify/{VERIFY_VERSION}",
         system=VERIFY_SYSTEM,
-        text=f"Which candidates are relevant?\n{fenced(asked)}",
+        text=f"Which candidates are relevant?\n{fenced(texts)}",
         schema=VERIFY_SCHEMA,
         max_tokens=_MAX_TOKENS,
     )
 
 
 def reader_verify(count: int) -> Callable[[Json], frozenset[int]]:
-    """Reads an answer about so many candidates: the numbers of those that are relevant. It raises ValueError."""
+    """A reader of the answer about `count` candidates: the numbers of the relevant ones. It raises ValueError."""
 
     def read(data: Json) -> frozenset[int]:
         if wrong := problem(data, VERIFY_SCHEMA, "answer"):

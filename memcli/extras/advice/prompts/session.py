@@ -1,6 +1,5 @@
-"""Sum up a session: what happened in it, and the facts that it states, each with the message that states it.
-
-Name what questions without an answer are about, and put those together that are about the same.
+"""Prompts about conversations: sum up a session (its events, and facts with the message that states each); group unanswered
+questions by topic, and name the topics.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ MAX_TOKENS = 2_000
 MOST_FACTS = 40
 _MOST_SENTENCES = 4
 _LONGEST = 500
-"""Characters of a sentence."""
+"""The most characters of a sentence."""
 KINDS = ("decision", "preference", "constraint", "goal", "procedure", "correction", "negative", "fact")
 
 SCHEMA: Mapping[str, Json] = {
@@ -65,7 +64,7 @@ Answer with JSON:
 
 
 class ReportedFact(Record):
-    """A fact, as a model puts it, and the message that is said to state it."""
+    """A fact in the words of a model, with the number of the message that states it, by the model's answer."""
 
     kind: str
     text: str
@@ -74,7 +73,7 @@ class ReportedFact(Record):
 
 
 def make(title: str, earlier: Sequence[Mapping[str, Json]], messages: Sequence[Mapping[str, Json]]) -> Prompt:
-    """Asks about a session: its last `messages`, numbered, and summaries of those before them."""
+    """The prompt about a session: its latest `messages`, numbered, and summaries of the `earlier` ones."""
     session = {"title": title, "earlier": list(earlier), "messages": list(messages)}
     return Prompt(
         task=f"session/{VERSION}",
@@ -86,7 +85,7 @@ def make(title: str, earlier: Sequence[Mapping[str, Json]], messages: Sequence[M
 
 
 def read(data: Json) -> tuple[tuple[str, ...], tuple[ReportedFact, ...]]:
-    """The sentences and facts in the answer. Raises ValueError."""
+    """The sentences and facts in the answer. Raises ValueError for an invalid answer."""
     if wrong := problem(data, SCHEMA, "answer"):
         raise ValueError(wrong)
     sentences = tuple(" ".join(text.split()) for text in data["summary"])
@@ -102,7 +101,7 @@ GAPS_VERSION = 1
 MOST_QUESTIONS = 60
 _MAX_TOKENS = 2_000
 _MOST_TEXT = 60
-"""Tokens of each question that are sent."""
+"""The most tokens of each question that are sent."""
 _GAPS_LONGEST = 60
 
 GAPS_SCHEMA: Mapping[str, Json] = {
@@ -136,7 +135,7 @@ Answer with JSON: `topics`, each with
 
 
 def make_gaps(questions: Sequence[str]) -> Prompt:
-    """Asks about questions, which are numbered from 1."""
+    """The prompt about unanswered questions, which are numbered from 1."""
     numbered = [{"number": n, "question": cut_tokens(text, _MOST_TEXT)} for n, text in enumerate(questions, 1)]
     return Prompt(
         task=f"gaps/{GAPS_VERSION}",
@@ -148,8 +147,8 @@ def make_gaps(questions: Sequence[str]) -> Prompt:
 
 
 def reader(count: int) -> Callable[[Json], list[tuple[str, list[int]]]]:
-    """Reads an answer about so many questions: the name of each topic, and the numbers of its questions; it may leave some out.
-    It raises ValueError."""
+    """A reader of the answer about `count` questions: the name of each topic, and the numbers of its questions. Questions may
+    be missing. It raises ValueError for an invalid answer."""
 
     def read(data: Json) -> list[tuple[str, list[int]]]:
         if wrong := problem(data, GAPS_SCHEMA, "answer"):
@@ -170,6 +169,7 @@ def reader(count: int) -> Callable[[Json], list[tuple[str, list[int]]]]:
 
 
 def _name(text: str) -> str:
+    """The name of a topic on one line. Raises ValueError if it is too long or no plain heading."""
     name = " ".join(text.split())
     if not name or len(name) > _GAPS_LONGEST:
         raise ValueError(f"a name must have 1 to {_GAPS_LONGEST} characters")
