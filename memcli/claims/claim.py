@@ -152,6 +152,8 @@ def lacking(text: str, replaced: Sequence[str]) -> str:
 _BREAK = regex(r";\s|\s\|\s")
 _PREFIX = regex(r"^\s*(?:feat|fix|chore|refactor|perf|docs|style|test|build|ci)(?:\([^)\n]{0,40}\))?!?:\s*", 2)
 _MOST_WORDS, _LEAST_WORDS = 100, 2
+_LEAST_CLAUSE = 3
+"""A word such as `so` among the first words of a clause does not end it."""
 _LABEL_WORDS = 3
 _ADJACENT = frozenset("over not than without".split())
 _REACH = 3
@@ -195,20 +197,16 @@ def statements_of(sentence: str) -> Iterator[Statement]:
         return
     for part in _BREAK.split(_PREFIX.sub("", sentence)):
         words = read(glued(part))[:_MOST_WORDS]
-        if not any(word.low in HEDGES for word in words):
-            for clause in _clauses(words):
-                if sum(bool(word.stem) for word in clause) >= _LEAST_WORDS:
-                    yield _statement(clause)
-
-
-def _clauses(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
-    """The clauses of a sentence, split at `so`, `because` and the like: each side is a claim of its own."""
-    start = 0
-    for at, word in enumerate(words):
-        if word.low in BREAKS and at - start >= 3:
-            yield words[start:at]
-            start = at + 1
-    yield words[start:]
+        if any(word.low in HEDGES for word in words):
+            continue
+        # Each side of `so`, `because` and the like is a claim of its own.
+        clauses: list[list[Word]] = [[]]
+        for word in words:
+            if word.low in BREAKS and len(clauses[-1]) >= _LEAST_CLAUSE:
+                clauses.append([])
+            else:
+                clauses[-1].append(word)
+        yield from (_statement(clause) for clause in clauses if sum(bool(word.stem) for word in clause) >= _LEAST_WORDS)
 
 
 def _statement(clause: Sequence[Word]) -> Statement:

@@ -124,7 +124,7 @@ class Word(NamedTuple):
 def read(sentence: str) -> list[Word]:
     """The words of a sentence: contractions are expanded, names of several words joined, phrases replaced as in `PHRASES`."""
     words: list[Word] = []
-    for token in tokens(sentence):
+    for token in _TOKEN.findall(sentence if sentence.isascii() else sentence.translate(_APOSTROPHES)):
         written = [token]
         if token[-2:] in ("'t", "'T") and (verb := negated(token.lower())):
             written = [verb, "not"]
@@ -139,11 +139,6 @@ def read(sentence: str) -> list[Word]:
         found += joined
         at += length
     return found
-
-
-def tokens(sentence: str) -> list[str]:
-    """The words, numbers and punctuation of a sentence, as written."""
-    return _TOKEN.findall(sentence if sentence.isascii() else sentence.translate(_APOSTROPHES))
 
 
 @lru_cache(maxsize=50_000)

@@ -170,15 +170,11 @@ def _number_of(low: str) -> int:
 def _seconds(low: str) -> float:
     """The seconds between two events that happen once in this unit: a weekday comes once a week; 0 if it is no unit of time."""
     dimension, factor = UNITS.get(low, ("", 0.0))
-    return (
-        factor
-        if dimension == "time"
-        else 86400.0
-        if low in ("night", "morning", "evening")
-        else 604800.0
-        if low in DAY_NUMBERS
-        else 0.0
-    )
+    if dimension == "time":
+        return factor
+    if low in ("night", "morning", "evening"):
+        return 86400.0
+    return 604800.0 if low in DAY_NUMBERS else 0.0
 
 
 def _half(words: Sequence[Word], at: int) -> _Read | None:

@@ -92,21 +92,15 @@ def _merged(found: Iterable[DraftEpisode]) -> list[DraftEpisode]:
 
 def _is_part(draft: DraftEpisode, other: DraftEpisode) -> bool:
     """Whether `draft`, which begins no earlier, belongs to `other`."""
-    overlaps = draft.first <= other.last
-    if draft.kind == other.kind:
-        return (overlaps and (_likeness(draft, other) > 0 or draft.last <= other.last)) or _likeness(
-            draft, other
-        ) >= _ALIKE
-    return overlaps and other.kind == SOLVED and draft.kind in (ISSUE, COMPLETED) and draft.last <= other.last
-
-
-def _likeness(one: DraftEpisode, other: DraftEpisode) -> float:
-    """The share of the terms of the shorter one that both have."""
+    overlaps, is_within = draft.first <= other.last, draft.last <= other.last
+    if draft.kind != other.kind:
+        return overlaps and is_within and other.kind == SOLVED and draft.kind in (ISSUE, COMPLETED)
     mine, others = (
-        {term for sentence in (draft.opening, draft.closing) if sentence for term in terms(sentence.text)}
-        for draft in (one, other)
+        {term for sentence in (one.opening, one.closing) if sentence for term in terms(sentence.text)}
+        for one in (draft, other)
     )
-    return len(mine & others) / (min(len(mine), len(others)) or 1)
+    shared = len(mine & others) / (min(len(mine), len(others)) or 1)
+    return (overlaps and (shared > 0 or is_within)) or shared >= _ALIKE
 
 
 def _episode(draft: DraftEpisode, by_number: Mapping[int, Message]) -> Episode:

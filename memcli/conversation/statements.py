@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 
 from memcli.model.conversation import Message
@@ -73,23 +72,17 @@ class TalkStatement(NamedTuple):
 
 @lru_cache(maxsize=_CACHED_MESSAGES)
 def statements(message: Message) -> tuple[TalkStatement, ...]:
-    """The sentences of a message in order. Code, quotes, tables and headings are left out; a message of a tool has none."""
+    """The sentences of prose and list items in a message, in order. Code, quotes, tables and headings are left out; a message of a tool has none."""
     if message.role == "tool":
         return ()
     found = []
-    for text in sentences(message.text[:_MOST_CHARACTERS]):
-        bare = bared(text)
-        found.append(TalkStatement(message.number, message.role, message.who, text, bare, mood_of(text, bare)))
+    blocks = read_blocks(message.text[:_MOST_CHARACTERS], is_left_out=_LEFT_OUT.match)
+    for prose in (" ".join(block.split()) for role, block in blocks if role in (PROSE, ITEM, STEP)):
+        for _, text in read_sentences(prose):
+            if len(text) <= _LONGEST and any(c.isalpha() for c in text):
+                bare = bared(text)
+                found.append(TalkStatement(message.number, message.role, message.who, text, bare, mood_of(text, bare)))
     return tuple(found)
-
-
-def sentences(text: str) -> Iterator[str]:
-    """The sentences of prose and list items in `text`, word for word, without the marks of lists."""
-    for role, block in read_blocks(text, is_left_out=_LEFT_OUT.match):
-        if role in (PROSE, ITEM, STEP):
-            for _, sentence in read_sentences(" ".join(block.split())):
-                if len(sentence) <= _LONGEST and any(c.isalpha() for c in sentence):
-                    yield sentence
 
 
 def bared(text: str) -> str:

@@ -47,14 +47,14 @@ _DANGLING = regex(r"(?:this|that|these|those|it|they|he|she|there|here|so|then|a
 
 def of_session(messages: Sequence[Message]) -> str:
     """A session in at most four sentences: decisions, problems, actions and their outcome. Empty if nothing was stated."""
-    return _lines(_best(_facts(messages), _OF_SESSION))
+    return _summary(_facts(messages), _OF_SESSION)
 
 
 def of_chunk(messages: Sequence[Message]) -> str:
     """A summary of the messages by their statements, or by their questions where there are none."""
     facts = _facts(messages)
     questions = [one for message in messages for one in moments(message) if one.statement.mood == ASKED]
-    return _lines(_best(facts or questions, _OF_CHUNK))
+    return _summary(facts or questions, _OF_CHUNK)
 
 
 def _facts(messages: Sequence[Message]) -> list[Moment]:
@@ -65,8 +65,8 @@ def _facts(messages: Sequence[Message]) -> list[Moment]:
     ]
 
 
-def _best(found: Sequence[Moment], most: int) -> list[Moment]:
-    """The `most` best sentences in their order, no two of which repeat each other."""
+def _summary(found: Sequence[Moment], most: int) -> str:
+    """The `most` best sentences in their order, one a line with its speaker, no two of which repeat each other."""
     sets = [frozenset(terms(one.statement.text)) for one in found]
     scores = weigh([one.statement.text for one in found], sets, is_document=False)
     # Each change of plan voids the last decision before it.
@@ -88,11 +88,8 @@ def _best(found: Sequence[Moment], most: int) -> list[Moment]:
             len(sets[n] & sets[m]) > _SAME * min(len(sets[n]), len(sets[m])) for m in chosen
         ):
             chosen.append(n)
-    return [found[n] for n in sorted(chosen)]
-
-
-def _lines(chosen: Sequence[Moment]) -> str:
-    return "\n".join(f"{one.statement.who}: {one.statement.text}" for one in chosen)
+    statements = (found[n].statement for n in sorted(chosen))
+    return "\n".join(f"{one.who}: {one.text}" for one in statements)
 
 
 _DEFAULT = Policy()

@@ -256,7 +256,7 @@ class _ThreadReader:
         """All episodes, with the problems that are still open."""
         for problem in tuple(self._problems):
             if problem.action:  # no objection followed, so it counts as solved
-                self._solve(problem, problem.action, problem.last)
+                self._close(problem, problem.action, problem.last)
             else:
                 self._give_up(problem, problem.last)
         return self._found
@@ -270,7 +270,7 @@ class _ThreadReader:
             thread.last = max(thread.last, number)
             is_mended = PASSED in marks and program in self._failed
             if PASSED in marks and (thread.action or is_mended):
-                self._solve(thread, thread.action or thread.opening, number)
+                self._close(thread, thread.action or thread.opening, number)
             elif FAILED in marks:
                 thread.action = None
         if FAILED in marks:
@@ -305,7 +305,7 @@ class _ThreadReader:
             and not _OBJECTION.match(sentences[0].statement.bare)
         )
         if thread and done and number - done.number <= _REACTION and (PRAISE in marks or is_consent):
-            self._solve(thread, done, number)
+            self._close(thread, done, number)
 
     def _take_sentence(self, sentence: TalkStatement, marks: AbstractSet[str]) -> None:
         if CAUSE in marks and self._is_about_problem(sentence, FAR) and sentence.role == "assistant":
@@ -323,7 +323,7 @@ class _ThreadReader:
         elif sentence.role == "assistant" and sentence.mood == STATED:
             request = self._requests[-1] if self._requests else None
             if request and request.has_passed and not request.terms.isdisjoint(terms(sentence.text)):
-                self._complete(request, sentence)
+                self._close(request, sentence, sentence.number)
         elif (
             sentence.mood == STATED
             and not marks
@@ -397,7 +397,7 @@ class _ThreadReader:
             assert thread is not None
             thread.action, thread.last = sentence, sentence.number
         elif thread:
-            self._complete(thread, sentence)
+            self._close(thread, sentence, sentence.number)
         elif stated := self._take_stated(sentence):
             stated.action, stated.last = sentence, sentence.number
 
@@ -409,12 +409,10 @@ class _ThreadReader:
             outcome = sentence if subject(sentence) else thread.action
             if outcome is None:
                 thread.has_passed, thread.last = True, sentence.number
-            elif thread in self._problems:
-                self._solve(thread, outcome, sentence.number)
             else:
-                self._complete(thread, outcome)
+                self._close(thread, outcome, sentence.number)
         elif CURED in marks and (stated := self._take_stated(sentence, is_cured=True)):
-            self._solve(stated, sentence, sentence.number)
+            self._close(stated, sentence, sentence.number)
         elif before and before.kind in (SOLVED, COMPLETED) and sentence.number - before.last <= _REACTION:
             self._found[-1] = before._replace(last=sentence.number)
         elif DONE in marks and len(subject(sentence)) >= _COMMON:
@@ -455,18 +453,13 @@ class _ThreadReader:
         self._stated = None
         return thread
 
-    def _solve(self, thread: Thread, closing: TalkStatement, last: int) -> None:
-        self._problems.remove(thread)
-        kind = COMPLETED if thread.is_wish() else SOLVED
+    def _close(self, thread: Thread, closing: TalkStatement, last: int) -> None:
+        """Closes a solved problem or a completed request at message `last`: an episode, if its opening identifies it."""
+        is_problem = thread in self._problems
+        (self._problems if is_problem else self._requests).remove(thread)
+        kind = SOLVED if is_problem and not thread.is_wish() else COMPLETED
         if subject(thread.opening):
             self._found.append(DraftEpisode(kind, thread.opening.number, last, thread.opening, closing))
-
-    def _complete(self, request: Thread, closing: TalkStatement) -> None:
-        self._requests.remove(request)
-        if subject(request.opening):
-            self._found.append(
-                DraftEpisode(COMPLETED, request.opening.number, closing.number, request.opening, closing)
-            )
 
     def _is_about_problem(self, sentence: TalkStatement, reach: int = _REACTION) -> bool:
         thread = self._problems[-1] if self._problems else None

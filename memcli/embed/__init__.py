@@ -1,6 +1,6 @@
-"""Text to vectors. To add an embedder: one file here and one line in EMBEDDERS.
+"""Embeds texts as vectors. To add an embedder, add a module here and a line in `EMBEDDERS`.
 
-Beside these, `onnx:DIR` is the model in a folder, and `provider:model` one of a provider: see `extras/embedders/`.
+In addition, `onnx:DIR` is a model in a folder, and `provider:model` a model of a provider: see `extras/embedders/`.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ def _off() -> None:
 EMBEDDERS: Mapping[str, Callable[[], Embedder | None]] = {"onnx": _onnx, "hashed": _hashed, "off": _off}
 DEFAULT_EMBEDDER = "onnx"
 FOLDER = "onnx:"
-"""What stands before the folder of a model."""
+"""The prefix before the folder of a model."""
 REMOTE = ("openai", "ollama", "google", "custom")
-"""The providers whose embedders can be asked."""
+"""The providers that have embedders."""
 
 
 def check_embedder(name: str) -> str:
-    """The name, if it is that of an embedder: one of EMBEDDERS, `onnx:DIR` or `provider:model`. Raises UsageError."""
+    """Returns `name` if it is one of EMBEDDERS, `onnx:DIR` or `provider:model`; otherwise raises UsageError."""
     first, _, rest = name.partition(":")
     if name in EMBEDDERS or (rest.strip() and first in ("onnx", *REMOTE)):
         return name

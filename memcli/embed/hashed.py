@@ -1,4 +1,4 @@
-"""Vectors of the words alone, by feature hashing: instant, needs no model, knows no meaning."""
+"""Vectors of words by feature hashing: fast and without a model, but synonyms are unrelated."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ DIMENSIONS = 384
 
 
 class HashedEmbedder:
-    """Each term adds or takes one in a place of its own; texts with words in common are close."""
+    """Adds 1 or -1 for each term in the component that its hash selects; texts that share words are near each other."""
 
     model = f"hashed-1-{VERSION}"
-    """Changes when the same terms no longer give the same vectors."""
+    """Changes when the same terms no longer have the same vectors."""
     dimensions = DIMENSIONS
-    is_calibrated = True  # its vectors show words in common, on any scale
+    is_calibrated = True  # its cosines measure shared words: there is no scale of meaning to fit
 
     def embed(
         self,
@@ -51,6 +51,6 @@ def _place(term: str) -> tuple[int, int]:
 
 
 def quantised(values: Sequence[float]) -> bytes:
-    """The values as signed bytes, the largest as 127; zeros stay zeros."""
+    """The values as signed bytes, scaled so that the largest is 127; all zeros stay zeros."""
     peak = max(map(abs, values)) or 1
     return array("b", [round(value * 127 / peak) for value in values]).tobytes()

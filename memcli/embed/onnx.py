@@ -1,12 +1,12 @@
-"""all-MiniLM-L6-v2, the model that comes with memcli, and how sentence models are run on onnxruntime.
+"""all-MiniLM-L6-v2, the bundled model, and the running of sentence models on onnxruntime.
 
 A vector is the same to the last bit whatever else is embedded with it. Every text runs at its own length, in batches
 of equal length without padding: padding changes the order in which onnxruntime adds, and so its rounding. Every run is
 single-threaded, and cores work on batches of their own, since many threads may change that order too.
 
-Plain ASCII is encoded here, with the ids that the `tokenizers` library gives, at a third of its start-up: the uncased
+Plain ASCII is encoded here, to the same ids as by the `tokenizers` library, in a third of its start-up time: the uncased
 BERT tokenizer (Devlin et al., 2019) removes control characters, lowercases, splits at white space and around punctuation,
-and then takes the longest known piece first. Anything outside ASCII is left to the library."""
+and then takes the longest known piece first. Other text is encoded by the library."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ _SPECIAL = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK)\]")
 
 
 def is_plain(text: str) -> bool:
-    """Whether `encode` knows all of `text`: ASCII without the names of special tokens."""
+    """Whether `encode` can encode `text`: ASCII without the names of special tokens."""
     return text.isascii() and not _SPECIAL.search(text)
 
 
 def encode(text: str, vocabulary: Mapping[str, int]) -> list[int]:
-    """The ids of plain `text` between those that begin and end it; at most MAX_TOKENS."""
+    """The ids of plain `text` between the special tokens for its beginning and end; at most MAX_TOKENS."""
     ids = [vocabulary[_FIRST]]
     for word in _WORD.findall(_CONTROLS.sub("", text).lower()):
         ids += _pieces(word, vocabulary)
@@ -84,7 +84,7 @@ TOKENIZER_DIGEST = "5ac679f65dec05d964c296dbe2d2ee4ad86dc110efd8468e77ba8a55d3fc
 DIMENSIONS = 384
 
 _RECIPE = "1"
-"""Changes when this module makes other vectors of the same files."""
+"""Changes when this module computes other vectors with the same files."""
 _PAIR = 2
 _MAX_CHARACTERS = 4096
 _BATCH_TOKENS = 512
@@ -93,7 +93,7 @@ _HINT = "run 'memcli doctor'; reinstalling memcli puts the model's files and lib
 
 
 def verify(folder: Path = FOLDER) -> list[str]:
-    """What is wrong with the model's files; nothing when they are as published."""
+    """The defects of the model's files, one message each; empty if they are as published."""
     wrong = []
     for name, digest in ((MODEL, MODEL_DIGEST), (TOKENIZER, TOKENIZER_DIGEST)):
         try:
@@ -108,7 +108,7 @@ def verify(folder: Path = FOLDER) -> list[str]:
 
 
 class OnnxEmbedder:
-    """Sentence vectors, 384 signed bytes each. Loads the model when the first text comes."""
+    """Sentence vectors, 384 signed bytes each. Loads the model at the first text."""
 
     dimensions = DIMENSIONS
     is_calibrated = True  # the floors of rankers were fitted to this model
@@ -119,11 +119,11 @@ class OnnxEmbedder:
         self._session: InferenceSession | None = None
         self._vocabulary: dict[str, int] | None = None
         self._is_unpacked = False
-        self._asked = 0
+        self._requested = 0
 
     @property
     def model(self) -> str:
-        """A digest of the model's two files and of what is done with them."""
+        """A digest of the model's two files and of how they are used."""
         parts = f"{MODEL_DIGEST} {TOKENIZER_DIGEST} {_RECIPE}"
         return f"minilm-{hashlib.sha256(parts.encode()).hexdigest()[:12]}"
 
@@ -134,14 +134,14 @@ class OnnxEmbedder:
         *,
         as_questions: bool = False,  # noqa: ARG002
     ) -> list[bytes]:
-        """One vector for each text, by what its first 256 tokens mean. Raises ProviderError."""
+        """One vector for each text, of its first 256 tokens. Raises ProviderError."""
         if not texts:
             return []
-        self._asked += len(texts)
+        self._requested += len(texts)
         with failures_reported("the embedding model cannot be loaded", _HINT):
             ids = self._token_ids(texts)
-            # Unpacking makes a session faster but slower to open: only many texts are worth it.
-            is_bulk = self._asked >= _BULK
+            # Unpacking makes a session faster but slower to open, which pays for many texts only.
+            is_bulk = self._requested >= _BULK
             if self._session is None or (is_bulk and not self._is_unpacked):
                 self._session = open_session(str(self._folder / MODEL), is_unpacked=is_bulk)
                 self._is_unpacked = is_bulk
@@ -158,7 +158,7 @@ class OnnxEmbedder:
 
     def _token_ids(self, texts: Sequence[str]) -> list[array[int]]:
         if len(texts) <= _PAIR and all(map(is_plain, texts)):
-            if self._vocabulary is None:  # alone: the library takes several times as long to start
+            if self._vocabulary is None:  # without the library, which takes several times as long to start
                 with (self._folder / TOKENIZER).open(encoding="utf-8") as file:
                     self._vocabulary = json.load(file)["model"]["vocab"]
             return [array("H", encode(beginning(text, _MAX_CHARACTERS), self._vocabulary)) for text in texts]
@@ -171,26 +171,23 @@ class OnnxEmbedder:
 
 
 LARGEST = 3.4e38
-"""What a component of a vector may be: the largest number that 32 bits hold."""
+"""The largest component of a vector: the largest 32-bit float."""
 
 
 @contextmanager
 def failures_reported(what: str, hint: str) -> Iterator[None]:
-    """Raises whatever the libraries raise as a ProviderError: `what` failed, and the first line of the reason."""
+    """Converts exceptions of the libraries to ProviderError: `what` failed, and the first line of the reason."""
     try:
         yield
     except MemcliError:
         raise
-    except Exception as error:  # neither library has a base class of its own for errors, one raises bare Exceptions
+    except Exception as error:  # no library has a base class for its errors, and one raises bare Exceptions
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ProviderError(f"{what}: {reason}", hint) from error
 
 
 def open_session(path: str, *, is_unpacked: bool) -> InferenceSession:
-    """Opens the model; unpacked, its weights are made floats once and not in every run.
-
-    The same bits either way: packing weights for the processor's kernels would round differently, so it is off.
-    """
+    """Opens the model; unpacked, its weights are converted to floats once instead of in every run, with the same results."""
     onnxruntime = _onnxruntime()
     onnxruntime.set_default_logger_severity(4)
     options = onnxruntime.SessionOptions()
@@ -200,25 +197,26 @@ def open_session(path: str, *, is_unpacked: bool) -> InferenceSession:
     levels = onnxruntime.GraphOptimizationLevel
     options.graph_optimization_level = levels.ORT_ENABLE_BASIC if is_unpacked else levels.ORT_DISABLE_ALL
     options.add_session_config_entry("session.disable_quant_qdq", "1")
+    # Weights that are packed for the processor's kernels would be rounded differently.
     options.add_session_config_entry("session.disable_prepacking", "1")
     return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
 def _onnxruntime() -> ModuleType:
-    """onnxruntime, and with it numpy: without its telemetry, which writes to the home directory and calls home."""
+    """Imports onnxruntime, and with it numpy, without its telemetry, which writes to the home directory and calls home."""
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     return load("onnxruntime")
 
 
 def beginning(text: str, most: int) -> str:
-    """The first `most` characters of a text, without the lone surrogates that cannot be encoded."""
+    """The first `most` characters of a text; lone surrogates, which cannot be encoded, become question marks."""
     return text[:most].encode("utf-8", "replace").decode("utf-8")
 
 
 def batches(lengths: Sequence[int], tokens: int) -> list[list[int]]:
-    """The places of texts of equal length, about as many as have so many `tokens` in all, and at least one.
+    """The positions of texts of equal length, in batches of at most so many `tokens` in all, or of one text.
 
-    Longest first: the last batches to finish are then short.
+    The longest come first, so that the last batches to finish are short.
     """
     places: dict[int, list[int]] = {}
     for i, length in enumerate(lengths):
@@ -234,7 +232,7 @@ def batches(lengths: Sequence[int], tokens: int) -> list[list[int]]:
 def run_all(
     run: Callable[[list[int]], list[bytes]], batches: list[list[int]], count: int, progress: Progress | None
 ) -> list[bytes]:
-    """The vectors of `count` texts, which `run` returns for the places in each batch, computed on all cores."""
+    """The vectors of `count` texts, which `run` computes for the positions in each batch, on all cores."""
     vectors = [b""] * count
     done = 0
     workers = min(cores(), len(batches))
@@ -260,9 +258,9 @@ def run_all(
 
 
 def _both(run: Callable[[list[int]], list[bytes]], batches: list[list[int]]) -> list[list[bytes]]:
-    """What `run` gives for two batches, at the same time: a question is often asked in two forms.
+    """The results of `run` for two batches, computed at the same time: a question is often embedded in two forms.
 
-    A pool would do, but takes longer to import than the second form takes to run.
+    A thread pool would do too, but takes longer to import than the second batch takes to run.
     """
     other: list[list[bytes]] = []
     errors: list[Exception] = []
@@ -283,15 +281,15 @@ def _both(run: Callable[[list[int]], list[bytes]], batches: list[list[int]]) -> 
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def quantised(vectors: npt.NDArray[np.floating]) -> list[bytes]:
-    """The vectors as signed bytes, the largest component of each as 127; zeros stay zeros. Raises ProviderError for numbers
-    that are not finite, or too large."""
+    """The vectors as signed bytes, scaled so that the largest component of each is 127; zeros stay zeros. Raises ProviderError
+    for numbers that are not finite, or too large."""
     import numpy as np
 
     wide = vectors.astype(np.float64)

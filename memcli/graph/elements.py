@@ -1,8 +1,7 @@
-"""The graph of memories: nodes and edges as values, how it is built, and what surrounds a node.
+"""The graph of memories: its nodes and edges, how it is built, and the neighbourhood of a node. Also ids and names of clusters,
+which depend on their members alone.
 
-Ids and names of clusters, made of their members alone.
-
-A name is made of the words that tell a cluster from the others, by class-based tf-idf (M. Grootendorst: "BERTopic: Neural
+A name consists of the words that distinguish a cluster from the others, by class-based tf-idf (M. Grootendorst: "BERTopic: Neural
 Topic Modeling with a Class-Based TF-IDF Procedure", 2022).
 """
 
@@ -30,8 +29,8 @@ HAS_TAG, IN_CLUSTER = "has_tag", "in_cluster"
 
 
 class Node(Record):
-    """A memory, a tag or a cluster. `id` is its own among all nodes; `members` is how many memories the whole graph
-    has with a tag or in a cluster. What is to be rendered has `shown` in the place of `memory`."""
+    """A memory, a tag or a cluster. `id` is unique among all nodes; `members` is the number of memories with the tag or in the
+    cluster, in the whole graph. Nodes for rendering have `shown` instead of `memory`."""
 
     id: str
     type: str
@@ -43,7 +42,7 @@ class Node(Record):
 
 
 class Edge(Record):
-    """A tie between two nodes, by their ids. `weight` is 0..1."""
+    """An edge between two nodes, by their ids. `weight` is 0..1."""
 
     start: str
     end: str
@@ -56,8 +55,8 @@ class Edge(Record):
 
 
 class Graph(Record):
-    """Nodes and edges in a total order. `roots` are the ids of the nodes that were asked for; of `cut` there are more
-    neighbours than are shown."""
+    """Nodes and edges in a total order. `roots` are the ids of the requested nodes; those in `cut` have more neighbours than the
+    graph contains."""
 
     nodes: tuple[Node, ...] = ()
     edges: tuple[Edge, ...] = ()
@@ -66,12 +65,12 @@ class Graph(Record):
 
     def among(self, ids: Iterable[str]) -> Graph:
         """The nodes of these ids, and the edges between them."""
-        kept = frozenset(ids)
+        chosen = frozenset(ids)
         return replace(
             self,
-            nodes=tuple(node for node in self.nodes if node.id in kept),
-            edges=tuple(edge for edge in self.edges if edge.start in kept and edge.end in kept),
-            cut=self.cut & kept,
+            nodes=tuple(node for node in self.nodes if node.id in chosen),
+            edges=tuple(edge for edge in self.edges if edge.start in chosen and edge.end in chosen),
+            cut=self.cut & chosen,
         )
 
     def neighbours(self) -> dict[str, list[Edge]]:
@@ -85,22 +84,22 @@ class Graph(Record):
 
 
 class GraphView(Graph):
-    """A graph whose memories were screened, which is what renderers take; `graph.build.overview` makes one."""
+    """A graph whose memories were screened, as `overview` returns it: renderers take no other."""
 
 
 def in_order(nodes: Iterable[Node], edges: Iterable[Edge]) -> Graph:
-    """The graph of these, memories by path before tags before clusters."""
+    """The graph of these nodes and edges, in order: memories by path, tags, clusters."""
     types = (MEMORY, TAG, CLUSTER)
     ordered = sorted(nodes, key=lambda node: (types.index(node.type), node.label, node.id))
     return Graph(tuple(ordered), tuple(sorted(edges, key=lambda edge: edge.order)))
 
 
 HUB = 25
-"""A tag or a cluster with more members ties nothing together: the walk does not go through it."""
+"""A tag or a cluster with more members is no path between them: they have too little in common."""
 
 
 def neighbourhood(graph: Graph, starts: Iterable[str], depth: int) -> Graph:
-    """The nodes within `depth` edges of the starts, and what ties them. An edge leads in both directions."""
+    """The nodes within `depth` edges of the starts, in either direction, and the edges between them."""
     edges, nodes = graph.neighbours(), {node.id: node for node in graph.nodes}
     roots = tuple(dict.fromkeys(name for name in starts if name in nodes))
     seen = dict.fromkeys(roots)
@@ -124,15 +123,15 @@ def neighbourhood(graph: Graph, starts: Iterable[str], depth: int) -> Graph:
 
 
 def node_id(space: str, name: str, main: str) -> str:
-    """An id or a path among all spaces: its own in the space `main`, else with the space, as links name it."""
+    """The id or path `name` among all spaces: unchanged in the space `main`, otherwise after `SPACE:`, as in links."""
     return name if space == main else f"{space}:{name}"
 
 
 def build(
     spaces: Mapping[str, Sequence[Memory]], main: str, clusters: Mapping[str, Sequence[str]] | None = None
 ) -> Graph:
-    """The graph of these memories, by space. `clusters` are the ids of the nodes in each; a tie to what is not among the
-    memories is left out. What holds in both directions is one edge."""
+    """The graph of the memories in `spaces`, by space. `clusters` has the ids of the nodes of each cluster. Edges to other
+    memories are left out; a mutual relation is one edge."""
     memories = {
         node_id(space, memory.id, main): Node(
             node_id(space, memory.id, main), MEMORY, node_id(space, memory.path, main), memory, space
@@ -160,8 +159,8 @@ def build(
 
 
 def overview(graph: Graph, show: Callable[[str, Memory], Overview], main: str) -> GraphView:
-    """The graph as it is rendered, with what is shown of its memories, by space, which keep their ids: what they are called
-    and tagged with may change."""
+    """The graph for rendering: each memory is replaced by what `show` returns for its space and itself. Memories retain their
+    ids; their labels and tags may change."""
     nodes, tags = dict[str, Node](), dict[str, str]()
     for node in graph.nodes:
         if node.memory is None:
@@ -183,7 +182,7 @@ def overview(graph: Graph, show: Callable[[str, Memory], Overview], main: str) -
 
 
 def _edges(node: Node, main: str) -> Iterator[Edge]:
-    """The edges of a memory to others and to its tags."""
+    """The edges from a memory to other memories and to its tags."""
     assert node.memory is not None
     for link in node.memory.links:
         end = target(link)
@@ -204,23 +203,23 @@ _MOST_WORDS = 4
 _DIGEST_BYTES = 6
 _NAMELESS = "cluster"
 _LEAST_SHARE = 0.25
-"""A word of fewer members says what those are about, and not the cluster."""
-_UNTELLING = (BREAK, PARTICIPLE, VAGUE_WORD)
+"""A word that fewer members have describes these, not the cluster."""
+_UNINFORMATIVE = (BREAK, PARTICIPLE, VAGUE_WORD)
 _ENDINGS = frozenset("py js ts rs rb md rst txt yml yaml toml cfg ini".split())
-"""Of file names: every second memory of code has one in its tags."""
+"""File name extensions: every second memory of code has one in its tags."""
 
 
 def cluster_id(ids: Iterable[str]) -> str:
     """The id of the cluster of these memories: the least digest of any of them.
 
-    Two sets of members have one id as likely as what they share is large (A. Broder: "On the Resemblance and Containment
-    of Documents", 1997): most small changes leave it as it is, and clusters that share no member differ.
+    The probability that two sets of members have the same id is the share of members that both have (A. Broder: "On the
+    Resemblance and Containment of Documents", 1997): most small changes do not change it, and disjoint clusters differ.
     """
     return "clu_" + min(blake2b(name.encode(), digest_size=_DIGEST_BYTES).hexdigest() for name in ids)
 
 
 def names(clusters: Sequence[Sequence[Memory]]) -> list[str]:
-    """A short name for each cluster, given members of it; no two are alike, and the earlier cluster has the better one."""
+    """A short name for each cluster, given its members; names are distinct, and an earlier cluster gets the better one."""
     counted = [_count(members) for members in clusters]
     taken: set[str] = set()
     found = []
@@ -234,13 +233,13 @@ def names(clusters: Sequence[Sequence[Memory]]) -> list[str]:
 def _name_choices(
     stems: Sequence[str], forms: Mapping[str, Counter[str]], pairs: Counter[tuple[str, str]]
 ) -> Iterator[str]:
-    """What a cluster may be called by its stems, best first, without end. `forms` are the words of each stem, `pairs` how often
-    a stem follows another."""
+    """An endless sequence of names for a cluster, best first, from its `stems`, best first. `forms` has the words of each stem
+    with their counts, `pairs` how often the second stem follows the first."""
 
-    def said(most: int) -> str:
+    def name(most: int) -> str:
         order: list[str] = []
         for stem in stems[:most]:
-            # behind those that it follows more often than it comes before them
+            # Words are in the order in which the members mostly have them: `token refresh`, not `refresh token`.
             place = len(order)
             while place and pairs[stem, order[place - 1]] > pairs[order[place - 1], stem]:
                 place -= 1
@@ -250,15 +249,15 @@ def _name_choices(
         )
 
     for most in range(_WORDS, _MOST_WORDS + 1):
-        yield said(most)
+        yield name(most)
     for number in count(2):
-        yield f"{said(_WORDS)} {number}"
+        yield f"{name(_WORDS)} {number}"
 
 
 def _count(
     members: Sequence[Memory],
 ) -> tuple[dict[str, float], dict[str, Counter[str]], Counter[tuple[str, str]]]:
-    """The share of the members that have each stem, the words that stand for it, and which of two stems follows the other."""
+    """Of each stem the share of members that have it, and its words with their counts; and how often a stem precedes another."""
     counts: Counter[str] = Counter()
     forms: dict[str, Counter[str]] = {}
     pairs: Counter[tuple[str, str]] = Counter()
@@ -266,25 +265,25 @@ def _count(
         stems: set[str] = set()
         phrases = sorted(extract(split(memory.summary_short or memory.raw)), key=itemgetter(1))
         for line in (*memory.tags, "-".join(tag for tag, _ in phrases), *path_words(memory.path)):
-            said = [(stem, word) for word in line.split("-") if (stem := _stem(word))]
-            for stem, word in said:
+            stemmed = [(stem, word) for word in line.split("-") if (stem := _stem(word))]
+            for stem, word in stemmed:
                 stems.add(stem)
                 forms.setdefault(stem, Counter())[word] += 1
-            pairs.update(combinations([stem for stem, _ in said], 2))
+            pairs.update(combinations([stem for stem, _ in stemmed], 2))
         counts.update(stems)
     shares = {stem: n / len(members) for stem, n in counts.items() if n > 1 or len(members) == 1}
     return shares, forms, pairs
 
 
 def _stem(word: str) -> str:
-    """What words that differ in number only have in common; nothing for numbers, hashes, endings and vague words."""
-    if not word or word in _ENDINGS or classify(word)[0] in _UNTELLING:
+    """The stem of a word; empty for numbers, hashes, file name extensions and vague words."""
+    if not word or word in _ENDINGS or classify(word)[0] in _UNINFORMATIVE:
         return ""
     return " ".join(terms(word))
 
 
 def _ranked(shares: Sequence[Mapping[str, float]]) -> list[list[str]]:
-    """The stems of each cluster, those first that tell it from the others."""
+    """The stems of each cluster, those that distinguish it from the others first; `shares` are those of `_count`."""
     total: dict[str, float] = {}
     for one in shares:
         for stem, share in one.items():

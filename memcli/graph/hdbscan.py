@@ -1,4 +1,4 @@
-"""HDBSCAN: clusters of any shape and density, and points that are in none.
+"""HDBSCAN: clusters of any shape and density, and points in no cluster.
 
 R. J. G. B. Campello, D. Moulavi, J. Sander: "Density-Based Clustering Based on Hierarchical Density Estimates", 2013;
 L. McInnes, J. Healy: "Accelerated Hierarchical Density Based Clustering", 2017. Labels and strengths are those of
@@ -7,8 +7,8 @@ L. McInnes, J. Healy: "Accelerated Hierarchical Density Based Clustering", 2017.
 The first step is the minimum spanning tree of mutual reachability, in the order in which Prim's algorithm visits the
 points (R. C. Prim: "Shortest Connection Networks and Some Generalizations", 1957). The mutual reachability of two points
 is the largest of their distance and their core distances; the core distance of a point is that to its `min_samples`-th
-nearest, itself included. With the order of Prim, the heights say all that a tree of single linkage needs: a cluster below
-a height is a run of the order. The edges of a point are computed in two parts: those to its nearest at once, the others
+nearest, itself included. Given the order of Prim, the heights determine the tree of single linkage: a cluster below a
+height is a run of the order. The edges of a point are computed in two parts: those to its nearest at once, the others
 only when nothing nearer is left to visit, together with those of the points that wait likewise. Each pair is computed
 twice at most, in products of matrices.
 
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
 
 
 _NEAREST = 64
-"""How many edges of a point are known from the beginning."""
+"""The number of edges of each point that are computed at the beginning."""
 _AT_ONCE = 256
-"""Points whose edges are computed together: it bounds the memory."""
+"""The number of points whose edges are computed together, which bounds the memory."""
 _GROUP = 16
-"""Columns whose minimum is looked at before they are."""
+"""The number of columns in a group; the minima of groups are compared before their columns."""
 _ALIVE = 0.8
 """Visited points are dropped from the columns when this share of them is left."""
 
 
 def spanning_path(vectors: Numbers, min_samples: int) -> tuple[list[int], list[float]]:
-    """All points in the order of Prim's visit, and the mutual reachability by which each but the first was reached. The vectors
-    hold whole numbers; between equals the first vector comes first.
+    """All points in the order of Prim's visit, and the mutual reachability by which each after the first was reached. The vectors
+    hold whole numbers; of equally near points the first comes first.
 
     Squares of distances between whole numbers are exact, so every machine finds the same path. Raises ValueError for
     other numbers, and for those so large that their squares are not exact.
@@ -53,7 +53,7 @@ def spanning_path(vectors: Numbers, min_samples: int) -> tuple[list[int], list[f
     if not len(vectors):
         return [], []
     wide = numpy.asarray(vectors, numpy.float64)
-    largest = 4 * float((wide * wide).sum(axis=1).max())  # the square of the distance of opposites
+    largest = 4 * float((wide * wide).sum(axis=1).max())  # the square of the distance of a vector from its opposite
     if not largest <= 2.0**53 or (wide != numpy.rint(wide)).any():
         raise ValueError("vectors must be of whole numbers whose squares are exact")
     # the smallest type in which sums of squares are exact
@@ -68,7 +68,7 @@ def spanning_path(vectors: Numbers, min_samples: int) -> tuple[list[int], list[f
 
 
 class _Visit:
-    """Prim's visit: what the tree has reached, and which points still have edges that were not computed."""
+    """The state of Prim's visit: the reachability of each point from the tree, and the points with edges not computed yet."""
 
     def __init__(self, vectors: Numbers, min_samples: int) -> None:
         import numpy
@@ -76,8 +76,8 @@ class _Visit:
         self._vectors = vectors
         self._norms = (vectors * vectors).sum(axis=1)
         self._others, self._other_norms = vectors, self._norms
-        # of each point the square of its core distance, its nearest, the squares of their distances, and of that of the
-        # next one after them
+        # By point: `_core`, the square of its core distance; `_near`, its nearest points; `_near_squares`, the squares of their
+        # distances; `_beyond`, the square of the distance of the nearest point that is not in `_near`.
         size = len(vectors)
         most = min(max(_NEAREST, min_samples), size)
         self._core, self._beyond = (numpy.full(size, numpy.inf, vectors.dtype) for _ in range(2))
@@ -107,7 +107,6 @@ class _Visit:
         self._reach[place] = numpy.inf
         self._count -= 1
         if self._count < _ALIVE * len(self._columns):
-            # the points that were visited are dropped from the columns
             alive = self._alive
             self._columns, self._reach = self._columns[alive], self._reach[alive]
             self._places[:] = -1
@@ -144,7 +143,7 @@ class _Visit:
 def _least(block: Numbers, count: int) -> tuple[Numbers, Numbers]:
     """The columns of the `count` least values of each row, and these values; the largest is the last.
 
-    They are looked for in as many groups of columns, those with the least minima: what is least elsewhere is no less.
+    Only the `count` groups of columns with the least minima are searched: any other group has no smaller value.
     """
     import numpy
 
@@ -164,14 +163,14 @@ def _least(block: Numbers, count: int) -> tuple[Numbers, Numbers]:
 
 
 _Merge = tuple[int, int, float, int]
-"""Of a node of the tree: its two parts, their distance, and how many points it has. Points come before all nodes."""
+"""A node of the tree: its two parts, their distance, and its number of points. Numbers of points precede those of nodes."""
 
 
 class Condensed(Record, frozen=False):
     """The condensed tree: clusters by number, each after its parent, the first with all points and parent -1.
 
-    `births[c]` is the lambda at which cluster c came to be, `left[c]` the points that leave it before it ends or splits,
-    each with its lambda; `deaths[c]` is the largest lambda that anything leaves it at.
+    `births[c]` is the lambda (1 / distance) at which cluster c appears, `left[c]` are the points that leave it before it ends or
+    splits, each with its lambda; `deaths[c]` is the largest lambda at which a point or cluster leaves it.
     """
 
     parents: list[int]
@@ -191,7 +190,7 @@ class Condensed(Record, frozen=False):
 
 
 def condense(order: Sequence[int], heights: Sequence[float], min_cluster_size: int) -> Condensed:
-    """The condensed tree of a spanning path (see `spanning_path`). Equal heights are joined from the first of the path on."""
+    """The condensed tree of a path as `spanning_path` returns it. Equal heights are merged in the order of the path."""
     tree = Condensed([], [], [], [], [])
     size = len(order)
     merges = _single_linkage(order, heights)
@@ -220,12 +219,12 @@ def condense(order: Sequence[int], heights: Sequence[float], min_cluster_size: i
 
 
 def chosen(tree: Condensed, max_cluster_size: int | None = None) -> list[int]:
-    """For each cluster the one of the largest excess of mass that it is in, itself or one above; -1 for none.
+    """For each cluster the chosen cluster that contains it, itself or an ancestor; -1 if there is none.
 
-    A cluster is chosen over those within it unless it is too large, or their stability is larger in sum; the one of all
-    points never is.
+    By excess of mass (Campello et al. 2013): a cluster is chosen instead of those within it unless it is too large,
+    or the sum of their stabilities is larger; the root is never chosen.
     """
-    # how much longer than its birth each cluster lasts, summed over its points
+    # The stability of a cluster is the sum over its points of the lambda at which they leave, minus that of its birth.
     stabilities = [0.0] * len(tree.parents)
     for cluster, birth in enumerate(tree.births):
         for density, _ in tree.left[cluster]:
@@ -274,13 +273,13 @@ def hdbscan(
     min_samples: int | None = None,
     max_cluster_size: int | None = None,
 ) -> tuple[list[int], list[float]]:
-    """Clusters the vectors, which hold whole numbers, by Euclidean distance: the cluster of each, counted from 0, or -1 for none,
-    and how firmly it is in it, from 0 to 1.
+    """Clusters vectors of whole numbers by Euclidean distance: the number of the cluster of each, from 0, or -1 for none, and the
+    strength of its membership, 0 to 1.
 
-    `min_cluster_size`: fewer points are no cluster (Campello et al. 2013, section 3; at least 2). `min_samples`: the
-    nearest points, itself included, that tell how dense it is about a point; the more, the more points are in no cluster
-    (the same, definition 1, as m_pts); as many as `min_cluster_size` unless given. `max_cluster_size`: more points are no cluster either, but those within it
-    may be (not in the papers; as scikit-learn has it). Raises ValueError as `spanning_path`.
+    `min_cluster_size`: the least points of a cluster, at least 2 (Campello et al. 2013, section 3). `min_samples`: the rank of
+    the neighbour, a point itself being the first, whose distance measures the density (m_pts in definition 1); the more, the more points
+    are in no cluster; by default `min_cluster_size`. `max_cluster_size`: the most points of a cluster; those within a larger one
+    may be clusters (not in the papers, but in scikit-learn). Raises ValueError as `spanning_path`.
     """
     size = len(vectors)
     clusters, strengths = [-1] * size, [0.0] * size

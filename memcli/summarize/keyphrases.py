@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from memcli.model.names import slug
 from memcli.regex import regex
 from memcli.summarize import sentences
-from memcli.summarize.lexicon import DETERMINERS, is_adverb
+from memcli.summarize.lexicon import DETERMINERS, is_adverb, is_gerund
 from memcli.summarize.sentences import (
     ACRONYM,
     ACTION,
@@ -70,22 +71,6 @@ Phrase = tuple[str, int]
 """A tag, and the first position of its phrase in the text, for callers that need phrases in the order of the text."""
 
 
-class _Scores:
-    """The scores and first positions of the candidates, and the counts of words within phrases."""
-
-    def __init__(self) -> None:
-        self.scores: dict[str, float] = {}
-        self.positions: dict[str, int] = {}
-        self.words: dict[str, int] = {}
-
-    def add(self, phrase: str, score: float, position: int) -> None:
-        if phrase in self.scores:
-            self.scores[phrase] += score
-        elif phrase:
-            self.scores[phrase] = score
-            self.positions[phrase] = position
-
-
 def extract(
     sentences: Sequence[Sentence], hints: Iterable[str] = (), names: Iterable[str] = (), limit: int = MAX_TAGS
 ) -> list[Phrase]:
@@ -93,27 +78,38 @@ def extract(
 
     `hints` are paths that the text belongs to; `names` are identifiers that it defines.
     """
-    scores = _Scores()
+    scores: dict[str, float] = {}
+    positions: dict[str, int] = {}
+    counts: Counter[str] = Counter()
+
+    def add(phrase: str, score: float, position: int) -> None:
+        if phrase:
+            scores[phrase] = scores.get(phrase, 0.0) + score
+            positions.setdefault(phrase, position)
+
     for number, (text, role) in enumerate(sentences[:_SENTENCES]):
         is_heading = role == HEADING
         weight = (_HEADING if number else _TITLE) if is_heading else 1.0 if number else _FIRST
         for place, group in enumerate(_phrases(_ASIDE.sub("", text) if is_heading else text, is_heading)):
-            _score(group, weight, number * STRIDE + place, scores)
-    for word, count in scores.words.items():
+            phrase, score = _scored(group)
+            add(phrase, weight * score, number * STRIDE + place)
+            counts.update(word for sort, word in group if len(group) > 1 and sort != VAGUE_WORD)
+    # A word of several phrases is a tag itself.
+    for word, count in counts.items():
         if count >= _OFTEN:
-            scores.add(word, 0.5 * count, 0)
+            add(word, 0.5 * count, 0)
     for number, name in enumerate(names):
-        scores.add(slug(name), max(_NAME_SCORE - 0.1 * number, 0.7), number - _AFTER_TEXT)
+        add(slug(name), max(_NAME_SCORE - 0.1 * number, 0.7), number - _AFTER_TEXT)
     # Phrases that occur in the path too get a bonus; its other words become candidates.
     hinted = [word for hint in hints for word in path_words(hint)]
     wanted = {term for word in hinted for term in terms(word)}
-    for phrase in scores.scores:
+    for phrase in scores:
         if not wanted.isdisjoint(_key(phrase)):
-            scores.scores[phrase] += _HINT_BONUS
+            scores[phrase] += _HINT_BONUS
     for number, word in enumerate(hinted if wanted else ()):
-        if word not in scores.scores:
-            scores.add(word, _HINT_SCORE, FROM_HINT + number)
-    return _best(scores, limit)
+        if word not in scores:
+            add(word, _HINT_SCORE, FROM_HINT + number)
+    return _best(scores, positions, limit)
 
 
 def _phrases(text: str, is_heading: bool) -> Iterator[list[Word]]:
@@ -156,8 +152,10 @@ def _capital(sort: int, token: str, is_expected: bool, is_after_name: bool) -> i
     sentence, shows no name."""
     if sort == PRODUCT:
         return BREAK if is_expected else PROPER
+    if is_expected and sort == PROPER and token[1:].islower():
+        return GERUND if is_gerund(token.lower()) else COMMON
     if is_expected:
-        return sentences.lowered(sort, token)
+        return sort
     return PROPER if is_after_name and sort in (VAGUE_WORD, ACTION) else sort
 
 
@@ -201,25 +199,19 @@ def _pairs(group: list[Word]) -> Iterator[list[Word]]:
         yield group[place : place + 2]
 
 
-def _score(group: list[Word], weight: float, position: int, scores: _Scores) -> None:
+def _scored(group: list[Word]) -> tuple[str, float]:
+    """The phrase of a group of words, empty if it is too long for a tag, and its score."""
     if len(group) == 1:
         sort, word = group[0]
-        scores.add(word, weight * (_WEIGHTS[sort] + (0.1 if len(word) > 7 else 0.0)), position)
-        return
-    vague = 0
-    for sort, word in group:
-        if sort == VAGUE_WORD:
-            vague += 1
-        else:
-            scores.words[word] = scores.words.get(word, 0) + 1
+        return word, _WEIGHTS[sort] + (0.1 if len(word) > 7 else 0.0)
+    vague = sum(sort == VAGUE_WORD for sort, _ in group)
     phrase = "-".join([word for _, word in group])
-    if len(phrase) <= _MAX_PHRASE:
-        score = 1.5 + 0.1 * len(group) - (0.8 if vague == len(group) else 0.15 * vague)
-        scores.add(phrase, weight * score, position)
+    score = 1.5 + 0.1 * len(group) - (0.8 if vague == len(group) else 0.15 * vague)
+    return phrase if len(phrase) <= _MAX_PHRASE else "", score
 
 
-def _best(scores: _Scores, limit: int) -> list[Phrase]:
-    ranked = sorted((-round(score, 6), scores.positions[phrase], phrase) for phrase, score in scores.scores.items())
+def _best(scores: Mapping[str, float], positions: Mapping[str, int], limit: int) -> list[Phrase]:
+    ranked = sorted((-round(score, 6), positions[phrase], phrase) for phrase, score in scores.items())
     chosen: list[Phrase] = []
     keys: list[frozenset[str]] = []
     best = -ranked[0][0] if ranked else 0.0

@@ -439,7 +439,7 @@ def _of_settings(subject: Subject) -> Account | None:
         found,
         "",
         [Sentence(line, ITEM) for line in comments[:5]],
-        _spelled(names),
+        _spelled(names, with_vague=True),
         (subject.source,) if subject.source else (),
     )
 
@@ -460,7 +460,7 @@ def _of_code(names: Mapping[str, str], comment: Sequence[Sentence], source: str)
         summary(SHORT, summaries.joined(comment[:2]), 10),
         summary(LONG, summaries.joined(comment), 40),
     )
-    return Account(found, "", comment[:3], _informative(names), (source,) if source else ())
+    return Account(found, "", comment[:3], _spelled(names), (source,) if source else ())
 
 
 def _of_patch(message: str, changes: Sequence[FileChange]) -> Account:
@@ -479,7 +479,7 @@ def _of_patch(message: str, changes: Sequence[FileChange]) -> Account:
         within(SHORT, [" ".join(head) or total, *lines] if len(files) > 1 else [micro]),
         within(LONG, [*head, total, *lines] if len(files) > 1 else [micro]),
     )
-    names = _informative([place.rpartition(".")[2] for file in files for place in file.places])
+    names = _spelled([place.rpartition(".")[2] for file in files for place in file.places])
     return Account(found, message, split(message), names, [file.path for file in files[:3] if file.path])
 
 
@@ -498,13 +498,10 @@ def _listed(names: Sequence[str], count: int) -> str:
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part) if names else "nothing"
 
 
-def _informative(identifiers: Iterable[str]) -> list[str]:
-    """Identifiers as words, without vague ones."""
-    return [name for name in _spelled(identifiers) if name not in VAGUE]
-
-
-def _spelled(identifiers: Iterable[str]) -> list[str]:
-    """Identifiers as words, vague ones last, without generic and short ones and tests: `token-store` for `TokenStore`."""
+def _spelled(identifiers: Iterable[str], *, with_vague: bool = False) -> list[str]:
+    """Identifiers as words, vague ones last or left out, without generic and short ones and tests: `token-store` for
+    `TokenStore`."""
     names = dict.fromkeys(_CAMEL.sub("-", name).lower() for name in identifiers)
-    telling = [name for name in names if name not in GENERIC and len(name) > 2 and not name.startswith("test")]
-    return sorted(telling, key=lambda name: name in VAGUE)[:_MAX_NAMES]
+    specific = [name for name in names if name not in GENERIC and len(name) > 2 and not name.startswith("test")]
+    vague = [name for name in specific if name in VAGUE]
+    return [*(name for name in specific if name not in VAGUE), *(vague if with_vague else ())][:_MAX_NAMES]

@@ -98,20 +98,16 @@ def path_of(subject: Subject, kind: str, title: str, phrases: Sequence[Phrase]) 
     if subject.hint:
         return valid(f"{subject.hint}{name}")
     where = f"{safe_path(subject.project)}/" if subject.project.strip() else ""
+    folder = FOLDERS.get(kind) or slug(kind) or "notes"
     if subject.source and (kind in _FROM_FILE or kinds.kind_of_name(subject.source) == kind):
         path, dot, suffix = subject.source.rpartition(".")
         stem = path if dot and path and not path.endswith("/") and "/" not in suffix else subject.source
         folders, slash, file = stem.rpartition("/")
         stem = f"{folders}{slash}{file.lstrip('.') or file}"
-        home = "docs" if kind == "guide" else folder(kind)
+        home = "docs" if kind == "guide" else folder
         is_home = stem.split("/")[0] in ("docs", "doc", home) and "/" in stem
         return valid(where + (stem if is_home else f"{home}/{stem}"))
-    return valid(f"{where}{folder(kind)}/{name}")
-
-
-def folder(kind: str) -> str:
-    """The folder of the memories of a kind."""
-    return FOLDERS.get(kind) or slug(kind) or "notes"
+    return valid(f"{where}{folder}/{name}")
 
 
 def leaf(subject: Subject, title: str, phrases: Sequence[Phrase], *, is_dated: bool = False) -> str:

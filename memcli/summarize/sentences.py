@@ -170,13 +170,6 @@ def _is_uninformative(word: str) -> bool:
     return word in GENERIC or word in VAGUE or bool(_AMOUNT.match(word))
 
 
-def lowered(sort: int, token: str) -> int:
-    """The class of a capitalised word at the start of a sentence or in a title, where the capital shows no name."""
-    if sort != PROPER or not token[1:].islower():
-        return sort
-    return GERUND if is_gerund(token.lower()) else COMMON
-
-
 def _classify_word(token: str, low: str) -> tuple[int, str]:
     if not low.isascii():
         # There are no lists of common words for other scripts: only the length counts.

@@ -1,5 +1,5 @@
-"""Languages beside English: which one a text is in, its stems and function words, and pairs of characters of scripts that
-do not show where words end.
+"""Languages other than English: the language of a text, its stems and function words, and pairs of characters in scripts
+without spaces.
 
 German and Spanish have the stemmers of Snowball. Chinese, Japanese, Korean and Thai are compared by every two characters of
 one script (Manning, Raghavan, Schütze: "Introduction to Information Retrieval", 2008, section 2.2.1), without those that
@@ -12,14 +12,14 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 import Stemmer
 
 from memcli.regex import regex
 
 STEM = "_"
-"""Ends the stem of a word by the rules of another language than English; no other term ends so."""
+"""The last character of a stem of another language than English; no other term ends with it."""
 
 _OWN = {
     "german": frozenset(
@@ -40,15 +40,15 @@ _OWN = {
         """.split()
     ),
 }
-"""Function words that tell a language from English and from each other."""
+"""Function words that occur in this language only, not in English."""
 _SHARED = {
     "german": frozenset("als am an den des die er es hat in man so war was".split()),
     "spanish": frozenset("a de del e en es la le no o si un y".split()),
 }
-"""Those that other languages have too, or that mean something in code."""
+"""Function words that other languages have too, or that have a meaning in code."""
 FUNCTION_WORDS = frozenset[str]().union(*_OWN.values())
 MEANINGLESS = {language: own | _SHARED[language] for language, own in _OWN.items()}
-"""By language the words in lower case that carry no meaning of their own."""
+"""All function words in lower case, by language."""
 _MARKS = {"german": "äöüß", "spanish": "¿¡ñ"}
 _ANY = frozenset(form for words in _OWN.values() for word in words for form in (word, word.capitalize()))
 _LEAST = 2
@@ -56,9 +56,10 @@ _STEMMERS = {language: Stemmer.Stemmer(language, 0).stemWord for language in _OW
 
 
 def language_of(text: str, words: Sequence[str], english: frozenset[str]) -> str:
-    """The key of the language that `text` of these words is clearly in; empty for English, or when it is not clear.
+    """The language of `text`, a key of `MEANINGLESS`; empty for English, or if it is unclear. `words` are those of the text.
 
-    It has a function word of its own and one more, or a letter that English lacks, and more of them than of `english` ones.
+    A text is clearly in a language if it has two of its function words, or one and a letter that English lacks, at least one of
+    them in no other language, and fewer words of `english`.
     """
     distinct = frozenset(words)
     if distinct.isdisjoint(_ANY):
@@ -75,41 +76,46 @@ def language_of(text: str, words: Sequence[str], english: frozenset[str]) -> str
 
 @lru_cache(maxsize=20_000)
 def stem_in(language: str, word: str) -> str:
-    """The stem of a word in lower case by the rules of the language, with its mark."""
+    """The stem of a word in lower case in a language, followed by `STEM`."""
     return f"{_STEMMERS[language](word)}{STEM}"
 
 
 def without_accents(word: str) -> str:
-    """The word as it is typed without accents and umlauts: `grosse` for `große`."""
+    """The word without accents and umlauts, as many people type it: `grosse` for `große`."""
     parts = unicodedata.normalize("NFKD", word.replace("ß", "ss"))
     return "".join(c for c in parts if not unicodedata.combining(c))
 
 
-_SCRIPTS = (
-    ("\u0e01", "\u0e5b", "thai"), ("\u3005", "\u3007", "han"), ("\u3041", "\u309f", "hiragana"), ("\u30a1", "\u30fa", "katakana"), ("\u30fc", "\u30ff", "katakana"),
-    ("\u3400", "\u9fff", "han"), ("\uac00", "\ud7a3", "hangul"), ("\U00020000", "\U0003ffff", "han"),
-)  # fmt: skip
-UNSPACED = regex(f"[{''.join(f'{first}-{last}' for first, last, _ in _SCRIPTS)}]+")
-"""A run of characters of scripts that do not show where words end."""
+_SCRIPTS = {
+    "thai": "\u0e01-\u0e5b",
+    "han": "\u3005-\u3007\u3400-\u9fff\U00020000-\U0003ffff",
+    "hiragana": "\u3041-\u309f",
+    "katakana": "\u30a1-\u30fa\u30fc-\u30ff",
+    "hangul": "\uac00-\ud7a3",
+}
+UNSPACED = regex(f"[{''.join(_SCRIPTS.values())}]+")
+"""A run of characters in scripts without spaces."""
+_ONE_SCRIPT = regex("|".join(f"(?P<{script}>[{characters}]+)" for script, characters in _SCRIPTS.items()))
+"""A run of characters of one script, which is the name of the group."""
 HIRAGANA = regex("[\u3041-\u309f]+\\Z")
-"""A run of the script that Japanese writes its grammar in."""
+"""A run of the script of Japanese grammar."""
 _GRAMMAR = regex(
     "什么|怎么|怎样|如何|我们|你们|他们|咱们|可以|需要|应该|这个|那个|哪个|哪些|哪里|为何|为什|没有|以及|或者|一个|因为|所以|是否|必须|多少|"
     "不要|我要|我想|一张|一下|一些|[的了吗呢吧么着过和与在把被就都也很从到对给让是请]|습니다?|합니다?|입니다?|하는|에서|으로|까지|나요"
 )
-"""Words and endings that carry grammar, or stand in any text."""
+"""Words and endings of grammar, or that occur in any text."""
 _LONG_VOWEL = "ー"
 _COMMON = "何今私方事時中前後上下内用人"
-"""Characters that say little where one stands alone."""
+"""Characters that are too common to be a term alone."""
 
 
 def pairs(run: str) -> list[str]:
-    """The terms of a run of UNSPACED: every two characters of a script, or the only one.
+    """The terms of a run of UNSPACED: every two characters of one script, or the only one.
 
-    Hiragana, which Japanese writes its grammar in, are none beside other scripts.
+    Hiragana next to other scripts, which is Japanese grammar, has no terms.
     """
     found: list[str] = []
-    scripts = [(script, "".join(part)) for script, part in groupby(run, _script)]
+    scripts = [(match.lastgroup, match[0]) for match in _ONE_SCRIPT.finditer(run)]
     for script, text in scripts:
         if script == "hiragana" and len(scripts) > 1:
             continue
@@ -117,10 +123,6 @@ def pairs(run: str) -> list[str]:
             two = ["".join(both) for both in pairwise(part)] or ([part] if part not in _COMMON else [])
             found += [term for term in two if not term.startswith(_LONG_VOWEL)]
     return found
-
-
-def _script(character: str) -> str:
-    return next((script for first, last, script in _SCRIPTS if first <= character <= last), "")
 
 
 _PLAIN: Sequence[tuple[str, re.Pattern[str]]] = (
@@ -158,5 +160,5 @@ _PLAIN: Sequence[tuple[str, re.Pattern[str]]] = (
 
 
 def plain_kind(sentence: str) -> str:
-    """The kind that a sentence in lower case plainly shows in German, Spanish, Japanese or Chinese; empty for none."""
+    """The kind of memory that a sentence in lower case clearly is, in German, Spanish, Japanese or Chinese; otherwise empty."""
     return next((kind for kind, pattern in _PLAIN if pattern.search(sentence)), "")

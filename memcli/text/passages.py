@@ -1,13 +1,13 @@
-"""Texts cut by their marks: lines of Markdown and reStructuredText, blocks of prose, sentences, and the passages of a memory.
+"""Text split by its markup: lines of Markdown and reStructuredText, blocks of prose, sentences, and the passages of a memory.
 
-Notes and messages are in no format for certain, so that marks are read one line at a time, and only fences last from one
-line to another. What is a heading of a document whose format is known is decided by `ingest/markdown.py`, as CommonMark says.
+The format of notes and messages is uncertain, so markup is read line by line, and only fences span lines. The headings of
+documents of known format are read by `ingest/markdown.py`, according to CommonMark.
 
-Passages are the parts of a memory that can answer a question by themselves, cut where its author cut the text. Prose is cut at
-paragraphs, lists at items, tables at rows, changes at hunks; code stays whole. Small neighbours under one heading are packed
+Passages are the parts of a memory that can answer a question by themselves, split where its author divided the text: prose at
+paragraphs, lists at items, tables at rows, changes at hunks; code is not split. Small neighbours under one heading are packed
 together. A passage never ends inside a line of up to LINE characters.
 
-Chunks of a text fit the window of an embedder.
+The chunks that `split` returns fit the window of an embedder.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from memcli.regex import regex
 from memcli.text.words import STOP_WORDS
 
 HEADING, ITEM, STEP, PROSE, ROW = "heading", "item", "step", "prose", "row"
-"""The roles of lines and of blocks; STEP is an item with a number, ROW one of a table."""
+"""The roles of lines and of blocks; STEP is a numbered item, ROW a row of a table."""
 BLANK, FENCE, CODE, RULE, MARKUP, DIRECTIVE = "blank", "fence", "code", "rule", "markup", "directive"
-"""The roles of lines that are part of no block. FENCE begins and ends the lines of CODE."""
+"""The roles of lines that belong to no block. FENCE lines enclose the lines of CODE."""
 
 _MARK = regex(
     r"\s*(?:(?P<fence>`{3,}|~{3,})"
@@ -40,13 +40,14 @@ _MARK = regex(
 _FRONT_MATTER = r"\s*---[ \t]*\n(?:[^\n]*\n){1,60}?---[ \t]*(?:\n|\Z)"
 _STAMP = r"\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b|[\[(]?\d{1,4}[-/:.]\d\d|[\w .]{1,30}:(?:\s|\Z)"
 _WRAPPED = 45
-"""A line shorter than this was not broken by an editor: it is a sentence of its own."""
+"""A line of fewer characters was not wrapped by an editor, so the next line does not continue it."""
 _MAX_COMMAND = 100
 _COMMENT = regex(r"<!--.*?-->", re.DOTALL)
 
 
 class Line(NamedTuple):
-    """A line that stands from `start` to `end`, which is behind its line end; `body` is what stands behind its mark."""
+    """A line: `text` at `start` to `end` (offsets in characters, with its line break), its role, and `body`, its text without the
+    marker."""
 
     start: int
     end: int
@@ -59,14 +60,14 @@ _END_LINE = Line(0, 0, "", BLANK, "")
 
 
 def read_lines(text: str) -> Iterator[Line]:
-    """Each line of `text` with its role. A fence ends as it began: with the same mark, as long or longer, and no more."""
+    """Each line of `text` with its role. A fence ends at a line of only its own character, at least as many as began it."""
     start, fence, is_quoted = 0, "", False
     while start < len(text):
         at = text.find("\n", start)
         end = len(text) if at < 0 else at + 1
         line = text[start:end].rstrip("\r\n")
         if fence and is_quoted and not line.lstrip().startswith(">"):
-            fence = ""  # a fence in a quotation ends with it
+            fence = ""  # the end of a quotation ends a fence in it
         if fence:
             mark = line.strip(" \t>" if is_quoted else " \t")
             is_end = mark.startswith(fence) and not mark.strip(fence[0])
@@ -80,7 +81,7 @@ def read_lines(text: str) -> Iterator[Line]:
 
 
 def _marked(line: str) -> tuple[str, str]:
-    """The role of a line outside of fences, and what stands behind its mark; of a fence, the mark."""
+    """The role of a line outside of fences, and its text without the marker; of a fence, the marker."""
     match = _MARK.match(line)
     if match is None:
         return (PROSE, line) if line and not line.isspace() else (BLANK, "")
@@ -95,14 +96,15 @@ def _marked(line: str) -> tuple[str, str]:
 def read_blocks(
     text: str, *, with_commands: bool = False, is_left_out: Callable[[str], object] | None = None
 ) -> Iterator[tuple[str, str]]:
-    """The blocks of `text` in order, each by its role and its text, without code, rules, tags, comments, front matter and directives.
+    """The role and text of each block of `text`, without code, rules, tags, comments, front matter and directives.
 
-    `with_commands`: a short command that a paragraph leads up to is part of it, in backticks. A line of prose of which
-    `is_left_out` is true is part of no block.
+    `with_commands`: a short command after a paragraph is appended to it, in backticks. Lines of prose for which `is_left_out`
+    is true are dropped.
     """
     if text.lstrip().startswith("---") and (front := re.match(_FRONT_MATTER, text)):
         text = text[front.end() :]
-    if "<!--" in text:  # searched only as far as the last comment ends, so that time stays linear
+    # Searched only up to the end of the last comment: the lazy pattern would scan to the end for each unclosed `<!--`.
+    if "<!--" in text:
         end = text.rfind("-->") + 3
         text = _COMMENT.sub(" ", text[:end]) + text[end:] if end > 2 else text
     role, parts = PROSE, list[str]()
@@ -119,7 +121,7 @@ def read_blocks(
             parts.append(line.body)
             continue
         if line.role == RULE and role == PROSE and len(parts) == 1 and line.text.lstrip()[0] in "=-":
-            role = HEADING  # the line above is underlined
+            role = HEADING  # this line underlines the one above
         if parts:
             yield role, " ".join(parts)
         role, parts = line.role, []
@@ -130,8 +132,8 @@ def read_blocks(
 
 
 def _after_code(lines: Iterator[Line]) -> Iterator[tuple[Line, list[str]]]:
-    """Each line that is not code, with the code above it: what is fenced, what is indented below a directive, and what is
-    indented behind a line that ends with a colon and a blank one. Prose may be indented elsewhere. A blank line ends it all."""
+    """Each line that is not code, with the lines of code before it; ends with a blank line. Code is fenced, indented below a
+    directive, or indented after a line that ends with a colon and a blank line; other indented lines are prose."""
     code: list[str] = []
     is_indented = is_lead = False
     before = _END_LINE
@@ -152,7 +154,7 @@ def _after_code(lines: Iterator[Line]) -> Iterator[tuple[Line, list[str]]]:
 
 
 def _continues(role: str, before: str, line: str) -> bool:
-    """Whether a line without a mark goes on with the line before it, which is part of a block of this role."""
+    """Whether a line without a marker continues the line before it, which belongs to a block of this role."""
     if role in (HEADING, ROW):
         return False
     if line[0] in " \t" and role in (ITEM, STEP):
@@ -165,7 +167,7 @@ def _continues(role: str, before: str, line: str) -> bool:
 
 _END = regex(r"(?<![.!?…])[.!?…]+[\"'”’)\]*_`]*\s+|[。！？｡]+[」』”）]*\s*")
 _ASCII_END = regex(r"[.!?](?<![.!?]{2})[.!?]*[\"')\]*_`]*\s+")
-"""The same where all is ASCII, found in a third of the time."""
+"""As `_END`, for ASCII: it takes a third of the time."""
 _LAST_WORD = regex(r"[\w.]*\Z")
 _NEVER_LAST = frozenset("e.g i.e eg ie cf vs viz dr mr mrs ms prof st resp incl excl esp aka approx ca".split())
 _NOT_BEFORE_NUMBER = frozenset("no nos fig sec ch p pp ver v vol min max est rev".split())
@@ -173,7 +175,7 @@ _NOT_BEFORE_LOWER = frozenset("etc inc ltd corp co al a.m p.m u.s".split())
 
 
 def read_sentences(prose: str) -> Iterator[tuple[int, str]]:
-    """The sentences of one paragraph on one line, each with the place where it begins."""
+    """The sentences of a paragraph on one line, each with its offset in characters."""
     start = 0
     for match in (_ASCII_END if prose.isascii() else _END).finditer(prose):
         if prose[match.start()] == "." and _is_abbreviation(prose, match):
@@ -191,7 +193,7 @@ def _is_abbreviation(prose: str, dot: re.Match[str]) -> bool:
     word = before[0] if before else ""
     following = prose[dot.end() : dot.end() + 1]
     if len(word) == 1 and word.isupper() and following.isupper():
-        return word not in "IABCXYZ"  # An initial; but "plan B. Then" and "so do I. Then" are two sentences.
+        return word not in "IABCXYZ"  # an initial, unlike "plan B. Then" and "so do I. Then"
     low = word.lower()
     if low in _NOT_BEFORE_NUMBER:
         return following.isdigit()
@@ -199,11 +201,11 @@ def _is_abbreviation(prose: str, dot: re.Match[str]) -> bool:
 
 
 LONG_ITEM = 450
-"""From so many characters on, a list below a list item is blocks of its own."""
+"""The items of a nested list are blocks of their own from so many characters of the outer item on."""
 
 _UNDERLINE = regex(r" {0,3}(=+|-+|([~^\"'`#*+])\2{2,})[ \t]*\Z")
 _LEVELS = "=-~^\"'`#*+"
-"""The marks below a heading, the outermost first: Markdown has two of them, reStructuredText any."""
+"""Characters that underline headings, by level: Markdown has the first two, reStructuredText all."""
 _BEGINS = (BLANK, FENCE, HEADING, ITEM, STEP)
 """The roles of lines that end the paragraph before them."""
 _DIRECTIVE = regex(r"\.\. [\w:-]+::")
@@ -211,7 +213,7 @@ _CODE_DIRECTIVE = regex(r"\.\. (?:code-block|code|sourcecode|doctest|testcode|pr
 
 
 def blocks(text: str) -> Iterator[tuple[int, int, str, int]]:
-    """The blocks of `text`, which do not nest: start, end, form, and the level of a heading, 0 for all else."""
+    """The blocks of `text`, which do not nest: start and end in characters, form, and the level of a heading, otherwise 0."""
     lines = list(read_lines(text))
     at = 0
     while at < len(lines):
@@ -224,7 +226,7 @@ def blocks(text: str) -> Iterator[tuple[int, int, str, int]]:
 
 
 def _block(lines: Sequence[Line], at: int) -> tuple[int, str, int]:
-    """The line behind the block that begins at line `at`, its form, its level."""
+    """The index of the line after the block that begins at line `at`, its form, its level."""
     _, _, line, role, _ = lines[at]
     if role in (FENCE, CODE):
         return _fenced(lines, at), CODE, 0
@@ -248,7 +250,7 @@ def _block(lines: Sequence[Line], at: int) -> tuple[int, str, int]:
 
 
 def _fenced(lines: Sequence[Line], at: int) -> int:
-    """Behind the lines of a fence that begins at line `at`, or of which this one is the first that is left."""
+    """The index after the fenced code that begins, or continues, at line `at`."""
     end = at + 1
     while end < len(lines) and lines[end].role == CODE:
         end += 1
@@ -256,7 +258,7 @@ def _fenced(lines: Sequence[Line], at: int) -> int:
 
 
 def _indented(lines: Sequence[Line], at: int) -> int:
-    """Behind the lines from `at` on that are indented; `at` when there are none."""
+    """The index after the indented lines from `at` on; `at` if there are none."""
     end = behind = at
     while end < len(lines) and (lines[end].text.startswith(("   ", "\t")) or lines[end].role == BLANK):
         end += 1
@@ -265,7 +267,7 @@ def _indented(lines: Sequence[Line], at: int) -> int:
 
 
 def _item(lines: Sequence[Line], at: int) -> int:
-    """Behind a list item with what is indented below it; a long list below it is blocks of its own."""
+    """The index after the list item at line `at` and the lines indented below it, except the items of a long nested list."""
     indent, end = _width(lines[at].text), at + 1
     while end < len(lines):
         _, behind, line, role, _ = lines[end]
@@ -283,20 +285,19 @@ def _item(lines: Sequence[Line], at: int) -> int:
 
 
 def _width(line: str) -> int:
-    """How far a line is indented."""
+    """The indentation of a line in columns, with tabs of 4."""
     text = line.expandtabs(4)
     return len(text) - len(text.lstrip())
 
 
 HUNK, MESSAGE, CONTENT, CONTEXT = "hunk", "message", "content", "context"
-"""What a passage is made of, beside PROSE and CODE. MESSAGE is that of a commit; CONTENT what was stored as JSON; CONTEXT
-a snapshot; MARKUP what a document says to its tools alone, a list of links
-into itself, or a hunk without a word."""
+"""Forms of passages, beside PROSE and CODE. MESSAGE is the message of a commit; CONTENT is stored JSON; CONTEXT is a
+snapshot; MARKUP is for tools, a list of links within the document, or a hunk without a word."""
 
 LINE = 900
-"""Characters of the longest passage, and of the longest line that is not cut."""
+"""The most characters of a passage; longer lines are split."""
 PACKED = 450
-"""Up to so many characters, neighbours under one heading are one passage; measured in bench/answers.py."""
+"""The most characters of neighbouring blocks that are packed into one passage; measured in bench/answers.py."""
 
 _VERSION = regex(r"\bv?\d+\.\d+(?:\.\d+)*\b|\bunreleased\b", re.IGNORECASE)
 _TO_TOOLS = regex(
@@ -309,8 +310,8 @@ _BREAKS = ("\n", ". ", "。", " ")
 
 
 class Passage(Record):
-    """A part of a memory: `text`, which stands at `start` to `end` of its raw text (0, 0: elsewhere), the headings inside
-    the memory that lead to it, and what it is made of."""
+    """A part of a memory: `text` at `start` to `end` of its raw text (0, 0: of another field), the headings above it inside the
+    memory, outermost first, and its form."""
 
     text: str
     start: int
@@ -320,7 +321,7 @@ class Passage(Record):
 
 
 def passages(memory: Memory) -> list[Passage]:
-    """The passages of the memory in order; at least one, unless it has no text at all."""
+    """The passages of the memory in order; at least one, unless it has no text."""
     cut = _of_change if memory.kind == "diff" else _of_text
     found = list(cut(memory.raw))
     if memory.metadata.get("source"):
@@ -328,14 +329,14 @@ def passages(memory: Memory) -> list[Passage]:
     if not memory.raw.strip():
         text = structured(memory) or memory.summary_long or memory.path
         found = [Passage(text[a:b].strip(), 0, 0, (), CONTENT) for a, b in _pieces(text, 0, len(text))]
-    # a hand may have put anything into the file
+    # A space file that was edited by hand may have any type here.
     given = [item.get("text") for item in memory.context if isinstance(item, dict)]
     snapshots = [str(text) for text in given if isinstance(text, str | int) and not isinstance(text, bool)]
     return [*found, *(Passage(text[:LINE], 0, 0, (), CONTEXT) for text in snapshots if text.strip())]
 
 
 def trail(memory: Memory, passage: Passage) -> tuple[str, ...]:
-    """The headings that lead to the passage, of the document and inside the memory, outermost first."""
+    """The headings above the passage, in the document and inside the memory, outermost first."""
     if passage.form in (HUNK, MESSAGE):
         return passage.headings
     known = memory.metadata.get("headings")
@@ -358,21 +359,21 @@ def heading(memory: Memory, passage: Passage) -> str:
 
 
 def is_versioned(memory: Memory, passage: Passage) -> bool:
-    """Whether a heading above the passage names a version: what stands there says since when something is so."""
+    """Whether a heading above the passage names a version, as in a changelog: the passage can answer since when something is so."""
     return passage.form not in (HUNK, MESSAGE) and any(map(_VERSION.search, trail(memory, passage)))
 
 
 _WINDOW_CHARACTERS = 800
-"""About what a window of 256 word pieces holds."""
+"""About the capacity of the embedder's window of 256 word pieces."""
 
 
 def window_text(before: str, text: str) -> str:
-    """The text of a turn after the end of the turn before it, as much as fits into one window of the embedder."""
+    """The end of a turn and the beginning of the next one, as much as fits into one window of the embedder."""
     return f"{before[-_WINDOW_CHARACTERS // 2 :]}\n{text[: _WINDOW_CHARACTERS // 2 * 3 // 2]}"
 
 
 def embedded_texts(memory: Memory, cut: Sequence[Passage]) -> list[str]:
-    """The text that is embedded for each passage: behind its heading, or the title of the memory where it has none."""
+    """The text that is embedded for each passage: preceded by its heading, or without one by the title of the memory."""
     title = memory.summary_micro if cut and len(memory.summary_micro) < len(cut[0].text) else memory.path
     found = []
     for n, passage in enumerate(cut):
@@ -382,18 +383,18 @@ def embedded_texts(memory: Memory, cut: Sequence[Passage]) -> list[str]:
 
 
 def structured(memory: Memory) -> str:
-    """The texts of what was stored as JSON: the content and the procedure."""
+    """The texts in the JSON fields of a memory: content and procedure."""
     return "\n".join([*json_texts(memory.content), *json_texts(memory.procedure, keys=False)])
 
 
 def _is_markup(passage: Passage) -> bool:
-    if passage.form == HUNK:  # the end of a block that was cut, such as `):`
+    if passage.form == HUNK:  # without a word it is the end of a block, such as `):`
         return not _WORD_OR_SIGN.search(passage.text)
     if passage.form != PROSE:
         return False
-    told = _TO_TOOLS.sub("", passage.text)
-    # To compile the ranges of the other pattern takes milliseconds.
-    return len(_WORD.findall(told)) < _LEAST_WORDS and len(_WORD_OR_SIGN.findall(told)) < _LEAST_WORDS
+    visible = _TO_TOOLS.sub("", passage.text)
+    # The second pattern is used only if the first finds too few words: compiling its ranges takes milliseconds.
+    return len(_WORD.findall(visible)) < _LEAST_WORDS and len(_WORD_OR_SIGN.findall(visible)) < _LEAST_WORDS
 
 
 def _of_text(raw: str) -> Iterator[Passage]:
@@ -414,7 +415,7 @@ def _of_text(raw: str) -> Iterator[Passage]:
             above = [*((depth, name) for depth, name in above if depth < level), (level, title)]
             continue
         for a, b in _pieces(raw, start, end):
-            # an introduction goes with its code
+            # An introduction and its code answer together.
             is_one = open_ and (_introduces(raw, open_[0], open_[1]) or CODE in (form, open_[2]))
             if open_ and b - open_[0] <= (LINE if is_one else PACKED):
                 open_ = (open_[0], b, PROSE if PROSE in (form, open_[2]) else form)
@@ -428,17 +429,17 @@ def _of_text(raw: str) -> Iterator[Passage]:
             last = a
     if open_:
         yield passage(*open_)
-    elif last < 0:  # nothing but headings
+    elif last < 0:  # only headings
         yield from (Passage(raw[a:b].strip(), a, b, (), PROSE) for a, b in _pieces(raw, 0, len(raw)))
 
 
 def _introduces(raw: str, start: int, end: int) -> bool:
-    """Whether a block ends with a colon or an ellipsis, and so leads up to the next one."""
+    """Whether a block ends with a colon or an ellipsis, and so introduces the next one."""
     return raw[start:end].rstrip().endswith((":", "..."))
 
 
 def _of_change(raw: str) -> Iterator[Passage]:
-    """The message, then the hunks under the title of their file; short neighbours of one file are packed together."""
+    """The message of a commit, then its hunks with the title of their file as heading; short neighbours are packed together."""
     lines = list(read_lines(raw))
     first = next((n for n, line in enumerate(lines) if line.text.startswith("@@")), None)
     if first is None:
@@ -467,7 +468,7 @@ def _hunk(raw: str, start: int, end: int, title: str) -> Iterator[Passage]:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """`start` to `end` in parts of at most LINE characters, cut behind a line, else a sentence, a word, a character."""
+    """Spans of at most LINE characters of `text` from `start` to `end`, split after a line, a sentence, a word or a character."""
     while end - start > LINE:
         cut = start + LINE
         for mark in _BREAKS:
@@ -485,20 +486,19 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 CHUNK_CHARACTERS = 800
-"""About what a window of 256 word pieces holds: a little more in prose, a little less in code."""
+"""About the capacity of a window of 256 word pieces: prose has a little more characters, code a little less."""
 
 _PIECE_BREAKS = (regex(r"\n\s*\n"), regex(r"\n"), regex(r"(?<=[.!?])\s"), regex(r"\s"))
 
 
 def split(text: str, size: int = CHUNK_CHARACTERS) -> list[str]:
-    """`text` in pieces of at most `size` characters, cut where a paragraph, line, sentence or word ends."""
+    """`text` in pieces of at most `size` characters, split at the end of a paragraph, line, sentence or word."""
     text = text.strip()
     pieces = []
     start = 0
     while start < len(text):
         end = min(len(text), start + size)
         if end < len(text):
-            # the last break of the strongest kind that leaves at least half a piece
             breaks = ([m.end() for m in pattern.finditer(text, start + size // 2, end)] for pattern in _PIECE_BREAKS)
             end = next((ends[-1] for ends in breaks if ends), end)
         if piece := text[start:end].strip():

@@ -1,6 +1,6 @@
-"""The period that a topic names: `last week`, `in March 2024`, `since 8.1`, `yesterday's commits`.
+"""The period in a topic: `last week`, `in March 2024`, `since 8.1`, `yesterday's commits`.
 
-Days, weeks (from Monday on) and months are those of the calendar, in UTC.
+Days, weeks (from Monday) and months are those of the calendar, in UTC.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from memcli.record import Record, replace
 from memcli.text.words import DAY_NUMBERS, MONTH_NUMBERS
 
 Resolve = Callable[[str], "tuple[str, str] | None"]
-"""The version, tag or commit that a name names, and when it was made, RFC 3339 in UTC; None for a name that is none."""
+"""Looks up a version, tag or commit: its full name, and its time, RFC 3339 in UTC; None if there is none."""
 PRE_RELEASE = r"[-._]?(?:alpha|beta|preview|pre|dev|post|rc|a|b|c)(?:[-._]?\d+)?"
-"""What may follow the numbers of a version, in lower case."""
+"""The suffix of a pre-release after the numbers of a version, in lower case."""
 
 _BEGINNING, _END = "0001-01-01T00:00:00Z", "9999-12-31T00:00:00Z"
 _DECAY_SHARE, _LEAST_DECAY_DAYS = 0.25, 3.0
-"""Beyond its ends a period still counts for a while, a long one for longer: `exp(-distance / (share of its length))`."""
+"""Outside of a period its weight decays with the distance: `exp(-distance / (share of its length))`, in days."""
 _YEARS_OPEN = 365.0
 
 _MONTH = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))
@@ -45,7 +45,7 @@ _SPAN = (
     rf"|(?:{_MONTH})\.?,?\s+(?:of\s+)?\d{{4}}\b|q[1-4]\s+(?:of\s+)?\d{{4}}\b|(?:19|20)\d{{2}}{_NO_UNIT})"
 )
 _OF_THE_YEAR = rf"(?:{_DAY}\s+(?:of\s+)?(?:{_MONTH})\b|(?:{_MONTH})\.?\s+{_DAY}\b|(?:{_MONTH})\b|{_WEEKDAY})"
-"""What names a time of this year, or of the one before, after a word that cannot mean anything else."""
+"""Dates without a year, of this year or the one before; read only after a word such as `since`, as `May` alone is ambiguous."""
 _NUMBERS = rf"(?:v?\d+(?:\.\d+)+|(?:[a-z@][\w@/.-]*[@/_-]v?|v)\d+(?:[._]\d+)*)(?:{PRE_RELEASE})*"
 _NAME = (
     rf"(?:(?:version|release|tag|commit)\s+[^\s?!,;:]*[^\s?!,;:.]"
@@ -64,8 +64,8 @@ _ALONE = r"(?:19|20)\d{2}"
 
 
 class Period(Record):
-    """A stretch of time: from `since` on, and before `until`, RFC 3339 in UTC. `rest` is the topic without its words; `name`
-    is what was understood, with the dates: `since v8.1 (2026-03-01)`; before that, of a version or a commit, what it is called."""
+    """A period: from `since` on and before `until`, RFC 3339 in UTC. `rest` is the topic without the words of the period, `name`
+    shows how these were understood: `since v8.1 (2026-03-01)`. From `_stretch`, `name` is only that of a version or commit."""
 
     since: str
     until: str
@@ -74,19 +74,19 @@ class Period(Record):
 
     @property
     def ends(self) -> dict[str, str]:
-        """The ends that it has, by name."""
+        """The ends of a period that are not open, by name."""
         ends = {"since": self.since, "until": self.until}
         return {name: end for name, end in ends.items() if end not in (_BEGINNING, _END)}
 
     @property
     def dates(self) -> str:
-        """Its first and its last day."""
+        """The first and last day, for messages."""
         if self.since == _BEGINNING:
             return f"until {_last_day(self.until)}"
         return f"since {self.since[:10]}" if self.until == _END else _days(self.since, self.until)
 
     def nearness(self, moment: str) -> float:
-        """1 for a moment within it, and less the farther a moment is from it; 0..1."""
+        """1 for a moment (RFC 3339 in UTC) within the period, decreasing towards 0 with the distance from it."""
         if self.since <= moment < self.until:
             return 1.0
         distance = days_between(moment, self.since) if moment < self.since else days_between(self.until, moment)
@@ -96,39 +96,39 @@ class Period(Record):
 
 
 def find_period(topic: str, now: str, resolve: Resolve) -> Period | None:
-    """The first period that the topic names, as seen from `now`; None where it names none."""
+    """The first period in the topic, relative to `now` (RFC 3339 in UTC); None if there is none."""
     low = topic.lower()
-    if len(low) != len(topic):  # a character has become two
+    if len(low) != len(topic):  # some capitals have two lowercase characters, which would shift the spans
         topic = low
     for form, pattern in _FORMS:
         for match in re.finditer(pattern, low):
-            said = [topic[slice(*match.span(n))] for n in range((match.lastindex or 0) + 1)]
-            ends = _ends(form, match, said, now, resolve)
+            spelled = [topic[slice(*match.span(n))] for n in range((match.lastindex or 0) + 1)]
+            ends = _ends(form, match, spelled, now, resolve)
             if ends and ends.since < ends.until:
                 rest = f"{topic[: match.start()]} {topic[match.end() :]}"
                 return replace(ends, rest=" ".join(rest.split()), name=" ".join(ends.name.split()))
     return None
 
 
-def _ends(form: str, match: re.Match[str], said: Sequence[str], now: str, resolve: Resolve) -> Period | None:
-    """The period of a match. Its name has times of the calendar as the topic spells them, which are `said`."""
+def _ends(form: str, match: re.Match[str], spelled: Sequence[str], now: str, resolve: Resolve) -> Period | None:
+    """The period of a match; None if it is none. `spelled` are the groups of the match as the topic spells them, for its name."""
     if form == "between":
         year = re.search(r"\d{4}\Z", match[2]) if match[1] in MONTH_NUMBERS else None
         first = _stretch(f"{match[1]} {year[0]}" if year else match[1], now, resolve)
         last = _stretch(match[2], now, resolve)
         if not first or not last:
             return None
-        both = f"{first.name or said[1]} to {last.name or said[2]}"
+        both = f"{first.name or spelled[1]} to {last.name or spelled[2]}"
         return Period(first.since, last.until, name=f"{both} ({_days(first.since, last.until)})")
     if form == "within":
         if re.fullmatch(_ALONE, match[1]) and match.start() == match.start(1):
-            return None  # a number alone is no year
+            return None  # `2020` without `in` may be any number
         found = _stretch(match[1], now, resolve)
-        return found and replace(found, name=f"{said[1]} ({_days(found.since, found.until)})")
+        return found and replace(found, name=f"{spelled[1]} ({_days(found.since, found.until)})")
     if re.search(rf"{_UNITS}s?\s+\Z|weekend\s+\Z", match.string[: match.start()]):
-        return None  # `two weeks before May 3, 2024` is near that day, not any time before it
+        return None  # `two weeks before May 3, 2024` is a time near that day, not all time before it
     side = "since" if form == "onwards" else match[1]
-    words, found = said[-1], _stretch(match[len(said) - 1], now, resolve)
+    words, found = spelled[-1], _stretch(match[len(spelled) - 1], now, resolve)
     if found is None:
         return None
     if side in ("since", "as of", "after"):
@@ -147,23 +147,20 @@ def _days(since: str, until: str) -> str:
 
 def _last_day(until: str) -> str:
     """The last day before a moment."""
-    return _written(datetime.fromisoformat(until) - timedelta(seconds=1))[:10]
+    return (datetime.fromisoformat(until) - timedelta(seconds=1)).date().isoformat()
 
 
 def _stretch(words: str, now: str, resolve: Resolve) -> Period | None:
-    """The ends of what `words` name; None where they name nothing."""
+    """The period of a date or name alone; None if `words` are neither."""
     try:
         ends = _on_calendar(" ".join(words.split()), datetime.fromisoformat(now))
     except (ValueError, OverflowError):
         return None
     if ends:
-        return Period(_written(ends[0]), _written(ends[1]))
+        # `isoformat` pads years to four digits, which `strftime` does not do on every platform.
+        return Period(*(end.replace(tzinfo=None).isoformat(timespec="seconds") + "Z" for end in ends))
     found = resolve(words.rsplit(maxsplit=1)[-1])
     return Period(found[1], found[1], name=found[0]) if found else None
-
-
-def _written(moment: datetime) -> str:
-    return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%SZ}"
 
 
 def _on_calendar(words: str, now: datetime) -> tuple[datetime, datetime] | None:
@@ -207,26 +204,24 @@ def _relative(words: str, now: datetime, today: datetime) -> tuple[datetime, dat
         if one[3] != "hour" and not (one[2] == "past" or (one[1] and one[2] == "last")):
             start, end = _current(one[3], today)
             return (start, end) if one[2] == "this" else (_current(one[3], start - day)[0], start)
-        words = f"last one {one[3]}"  # `the last week` are seven days, `last week` is that of the calendar
+        words = f"last one {one[3]}"  # `the last week` means the last seven days, `last week` that of the calendar
     if several := re.fullmatch(rf"(?:the )?(?:last|past|previous) ({_COUNT}) ({_UNITS})s?", words):
+        count = _COUNTS.get(several[1]) or int(several[1])
         if several[2] == "hour":
-            return now - _number(several[1]) * timedelta(hours=1), now
-        return _back(several[1], several[2], today), today + day
+            return now - count * timedelta(hours=1), now
+        return _back(count, several[2], today), today + day
     if ago := re.fullmatch(rf"({_COUNT}) ({_UNITS})s? ago", words):
+        count = _COUNTS.get(ago[1]) or int(ago[1])
         if ago[2] == "hour":
-            start = now.replace(minute=0, second=0) - _number(ago[1]) * timedelta(hours=1)
+            start = now.replace(minute=0, second=0) - count * timedelta(hours=1)
             return start, start + timedelta(hours=1)
-        start = _back(ago[1], ago[2], today)
+        start = _back(count, ago[2], today)
         return (start, start + day) if ago[2] == "day" else _current(ago[2], start)
     return None
 
 
-def _number(count: str) -> int:
-    return int(count) if count.isdigit() else _COUNTS[count]
-
-
 def _current(unit: str, at: datetime) -> tuple[datetime, datetime]:
-    """The day, week, month, quarter or year that holds a day."""
+    """The day, week, month, quarter or year that contains a day."""
     if unit == "day":
         return at, at + timedelta(days=1)
     if unit == "week":
@@ -239,16 +234,16 @@ def _current(unit: str, at: datetime) -> tuple[datetime, datetime]:
     return _months(at.year, 1, 12)
 
 
-def _back(count: str, unit: str, today: datetime) -> datetime:
-    number = _number(count)
+def _back(count: int, unit: str, today: datetime) -> datetime:
+    """The same day `count` units before; the last of its month, if the month is too short."""
     if unit in ("day", "week"):
-        return today - timedelta(days=number * (7 if unit == "week" else 1))
-    months = number * {"month": 1, "quarter": 3, "year": 12}[unit]
+        return today - timedelta(days=count * (7 if unit == "week" else 1))
+    months = count * {"month": 1, "quarter": 3, "year": 12}[unit]
     first = _months(today.year, today.month - months, 1)
     return min(first[0] + timedelta(days=today.day - 1), first[1] - timedelta(days=1))
 
 
 def _months(year: int, month: int, count: int) -> tuple[datetime, datetime]:
-    """So many months from this one on, which may be counted from another year. Raises ValueError."""
+    """The beginning and end of `count` months from this one on; `month` may be less than 1 or more than 12. Raises ValueError."""
     first, last = year * 12 + month - 1, year * 12 + month - 1 + count
     return tuple(datetime(n // 12, n % 12 + 1, 1, tzinfo=UTC) for n in (first, last))  # type: ignore[return-value]

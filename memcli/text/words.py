@@ -1,7 +1,5 @@
-"""Words of texts and queries, and the terms that a search compares: stems, identifiers, pairs of characters of scripts
-without spaces. Texts and queries are read by the same functions, so that equal words give equal terms.
-
-Dates in prose: `May 3, 2023`, `3rd of May`, `in May`, `2023-05-03`.
+"""Words of texts and queries, and the terms that a search compares: stems, identifiers, pairs of characters in scripts without
+spaces. Texts and queries are read by the same functions, so that equal words give equal terms. Also the dates in prose.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from memcli.text.languages import (
 )
 
 VERSION = f"5-{Stemmer.version()}"
-"""Changes when the same text no longer gives the same terms; indexes made by another version are remade."""
+"""Changes when a text no longer has the same terms; indexes of another version are rebuilt."""
 
 STOP_WORDS = frozenset(
     """
@@ -48,7 +46,7 @@ _MAX_CHAIN, _MOST_LINKS = 40, 4
 _PART = regex(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _CAMEL = regex(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 stem: Callable[[str], str] = Stemmer.Stemmer("english", 0).stemWord
-"""The stem of a word in lower case. Stemmer has a cache of its own, which is slower than the ones here, and off."""
+"""The stem of a word in lower case. Its own cache is off, as it is slower than the caches here."""
 
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
@@ -57,15 +55,15 @@ MONTHS = (
 MONTH_NUMBERS = (
     {month: n for n, month in enumerate(MONTHS, 1)} | {m[:3]: n for n, m in enumerate(MONTHS, 1)} | {"sept": 9}
 )
-"""From 1 on, by the whole name and its abbreviations."""
+"""Numbers of months, 1 to 12, by name and abbreviation."""
 DAY_NUMBERS = {day: n for n, day in enumerate("monday tuesday wednesday thursday friday saturday sunday".split())}
-"""From 0, which is Monday."""
+"""Numbers of weekdays; Monday is 0."""
 
 
 def terms(text: str) -> list[str]:
-    """The terms of `text` in order: stems of its words without stop words; identifiers, versions, file names and options
-    whole and in parts; of scripts that do not show where words end, every two characters. In a text that is clearly in
-    another language, a word has its stem by the rules of that language as a term too."""
+    """The terms of `text` in order: stems of its words without stop words; identifiers, versions, file names and options, whole
+    and in parts; in scripts without spaces, every two characters. In a text that is clearly in another language, each word also
+    has its stem in that language."""
     chains = _chains(text)
     language = language_of(text, chains, STOP_WORDS)
     found: list[str] = []
@@ -81,13 +79,13 @@ def terms(text: str) -> list[str]:
 
 
 def language(text: str) -> str:
-    """The language beside English that the text is clearly in, as `language_of` names it; empty for none."""
+    """The language of a text that is clearly not English, as `language_of` names it; otherwise empty."""
     return language_of(text, _chains(text), STOP_WORDS)
 
 
 def is_foreign(text: str) -> bool:
-    """Whether most of the text is clearly no English: by its function words, or by its letters, of which one of a script
-    without spaces counts for three."""
+    """Whether most of the text is clearly not English: by its function words, or by its letters, where one of a script without
+    spaces counts for three."""
     if text.isascii():
         return bool(language(text))
     unspaced = sum(len(run) for run in UNSPACED.findall(text))
@@ -96,19 +94,19 @@ def is_foreign(text: str) -> bool:
 
 
 def query_terms(text: str) -> list[str]:
-    """The distinct terms of a query, in the order of their first place."""
+    """The distinct terms of a query, in order."""
     return list(dict.fromkeys(terms(text)))
 
 
 def without_absent(frequencies: Mapping[str, int]) -> dict[str, int]:
-    """The frequencies of the terms of a query without what need not be there: compounds, which are asked for by their parts
-    too, and of the two stems of a word in another language the one that no text has where the other is there."""
+    """The frequencies of the terms of a query, without those of frequency 0 that other terms stand for: compounds, whose parts
+    are terms too, and one of the two stems of a word in another language, if texts have the other one."""
     counted = list(frequencies.items())
     found = {}
     for n, (term, count) in enumerate(counted):
         other = counted[n - 1] if term.endswith(STEM) and n else counted[n + 1] if n + 1 < len(counted) else ("", 0)
         is_stem = other[1] > 0 and term.endswith(STEM) != other[0].endswith(STEM)
-        # a version or a date is no compound: its numbers alone mean something else
+        # The parts of a version or a date cannot stand for it: its numbers alone mean something else.
         is_compound = ("-" in term or "." in term) and not any(c.isdigit() for c in term)
         if count or not (is_compound or is_stem):
             found[term] = count
@@ -116,12 +114,12 @@ def without_absent(frequencies: Mapping[str, int]) -> dict[str, int]:
 
 
 def simple_terms(text: str) -> list[str]:
-    """The terms of `text` without those that dots and hyphens join."""
+    """The terms of `text` without compounds with dots and hyphens."""
     return [term for term in terms(text) if "-" not in term and "." not in term]
 
 
 def exact_terms(text: str) -> list[str]:
-    """The terms of `text` that are names and not language: identifiers, versions, options and file names, as wholes."""
+    """The terms of `text` that are names: identifiers, versions, options and file names, not split into parts."""
     found = []
     for chain in _chains(text):
         if "." in chain or "-" in chain:
@@ -138,18 +136,18 @@ def words(text: str) -> list[str]:
 
 
 def without_terms(text: str, common: frozenset[str]) -> str:
-    """`text` without the words whose every term is in `common`; `text` itself when no word would be left."""
-    kept = _WORD.sub(
+    """`text` without the words whose terms are all in `common`; `text` itself if no word would remain."""
+    remaining = _WORD.sub(
         lambda m: "" if (forms := _forms(m[0][:_MAX_WORD])) and common.issuperset(forms) else m[0], _fold(text)
     )
-    return " ".join(kept.split()) if _WORD.search(kept) else text
+    return " ".join(remaining.split()) if _WORD.search(remaining) else text
 
 
 _NEGATED = {"won't": "will", "can't": "can", "shan't": "shall", "ain't": "is"}
 
 
 def negated(low: str) -> str:
-    """The verb that a contraction in lower case denies, as `do` for `don't`; empty for another word."""
+    """The verb in a negated contraction in lower case, as `do` in `don't`; empty for another word."""
     return _NEGATED.get(low) or (low[:-3] if low.endswith("n't") else "")
 
 
@@ -172,7 +170,8 @@ def _chains(text: str) -> list[str]:
 
 
 def _links(chain: str) -> tuple[str, ...] | list[str]:
-    """The terms of words that a dot or a hyphen joins, and the whole of a few; of an option of one word, the option too."""
+    """The terms of a chain of words with dots or hyphens between them: those of its words, and if it is short the whole; for an
+    option of one word also the option."""
     if "." not in chain and "-" not in chain:
         if UNSPACED.match(chain):
             return pairs(chain)
@@ -188,7 +187,7 @@ def _links(chain: str) -> tuple[str, ...] | list[str]:
 
 
 _known = lru_cache(maxsize=100_000)(_links)
-"""As `_links`: most words come again and again."""
+"""`_links` with a cache, as most words recur."""
 
 
 @lru_cache(maxsize=100_000)
@@ -217,28 +216,28 @@ _AMBIGUOUS = ("may", "mar", "march", "dec", "sun", "jan")
 
 
 class Date(Record):
-    """A month that a text names, with the year and the day when it names them."""
+    """A month in a text (`in May`), with the year and the day if the text has them (`May 3, 2023`, `2023-05-03`)."""
 
     month: int
     year: int | None = None
     day: int | None = None
 
     def match(self, moment: str) -> float:
-        """How well `moment` (RFC 3339) agrees: 1 on the day, 0.5 in the month, else 0."""
+        """How well `moment` (RFC 3339) matches: 1 on the day, 0.5 in the month, otherwise 0."""
         if int(moment[5:7]) != self.month or (self.year is not None and int(moment[:4]) != self.year):
             return 0.0
         return 1.0 if self.day is not None and int(moment[8:10]) == self.day else 0.5
 
     @property
     def moment(self) -> str | None:
-        """The beginning of the day in UTC, RFC 3339; None where the text names no day of a calendar."""
+        """The beginning of the day in UTC, RFC 3339; None without a year and a day, or if there is no such day."""
         if self.year is None or self.day is None:
             return None
         return time_or_none(f"{self.year:04d}-{self.month:02d}-{self.day:02d}")
 
 
 def dates(text: str) -> list[Date]:
-    """The dates in `text`, first those in numbers."""
+    """The dates in `text`, those in numbers first."""
     found = [
         Date(int(m[2]), int(m[1]), int(m[3]) if m[3] else None) for m in _NUMERIC.finditer(text) if 1 <= int(m[2]) <= 12
     ]

@@ -3,12 +3,16 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.conversation.statements import ASKED, OFFERED, PHATIC, PLANNED, STATED, SUPPOSED, sentences, statements
+from memcli.conversation.statements import ASKED, OFFERED, PHATIC, PLANNED, STATED, SUPPOSED, statements
 from memcli.model.conversation import Message
 
 
 def moods(text: str) -> list[str]:
     return [one.mood for one in statements(Message(1, "user", text))]
+
+
+def sentences(text: str) -> list[str]:
+    return [one.text for one in statements(Message(1, "user", text))]
 
 
 def test_a_sentence_has_its_mood() -> None:
@@ -46,7 +50,7 @@ def test_code_tables_quotes_headings_and_traces_are_left_out() -> None:
         "# Title\nFirst sentence. Second one\nthat goes on.\n\n    indented = code\n```\ncode. More.\n```\n> quoted.\n| a | b |\n"
         'Traceback (most recent call last):\n  File "x.py", line 1\n[shares a photo]\n1. A step.\n- [x] An item\n'
     )
-    assert list(sentences(text)) == ["First sentence.", "Second one that goes on.", "A step.", "An item"]
+    assert sentences(text) == ["First sentence.", "Second one that goes on.", "A step.", "An item"]
 
 
 @given(st.text())
