@@ -1,16 +1,15 @@
 """Choice: reads the hits that go into a bundle from the store, leaves out untrusted ones and repetitions, and adds to each
-memory what contradicts it.
+memory those that contradict it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from memcli.app.topic import Redact
 from memcli.model.links import contradicted, elsewhere, is_contradiction
 from memcli.model.memory import Memory, json_texts
-from memcli.model.recall import TEXT, Entry, Hit, Opposed, Query, Ranking, Section, in_order
-from memcli.model.usage import Access
+from memcli.model.recall import TEXT, Hit, Opposed, Query, Ranking, Section, in_order
 from memcli.policy.answer import answer_of
 from memcli.record import Record, field, replace
 from memcli.regex import regex
@@ -22,45 +21,38 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from memcli.app.workspace import Workspace
     from memcli.index.view import IndexedSpace
-    from memcli.ingest.code import WorkTree
+    from memcli.model.space import Policy
     from memcli.ports import Ranker
-    from memcli.store.trust import FileTrust
 
 
 _WORD = regex(r"(?<=[ \t(])-(?=[\d.])|[<>]=?|[!=]=|\w+")
 _LEAST_WORDS = 8
-"""Fewer words may well be said twice."""
+"""Passages with at most so many words are never repetitions: short ones are equal by chance."""
 
 
 class SearchedSpace(Record):
-    """A space that is asked: the name that its memories go by in the bundle, its own, what opens its view, which may have
-    been closed for others meanwhile, the ranker, what of it
-    was accepted, what takes secrets out of a topic and out of memories, and the code that they are anchored to;
-    the seasons of its policy, and the accesses of its memories by id, whether it keeps questions that nothing answers; the
-    session in which it is asked, and the most characters of one memory in a bundle."""
+    """A space of `workspace` that a recall searches, `name` in the bundle and `space` in its store. `view` returns its view,
+    and opens it again where that was closed to open others. `policy` is the one in force. `redact` removes the secrets of a
+    text, and `show` those of memories, by that policy."""
 
     name: str
     space: str
+    workspace: Workspace
     view: Callable[[], IndexedSpace]
     size: int
     is_private: bool
     ranker: Ranker
-    trust: FileTrust
+    policy: Policy
     redact: Redact
     show: Callable[[Sequence[Memory]], list[Memory]]
-    load_code: Callable[[], WorkTree | None] = lambda: None
-    seasons: Mapping[str, str] = field(default_factory=dict)
-    load_accesses: Callable[[], Mapping[str, Access]] = dict
-    keeps_gaps: bool = False
-    load_session: Callable[[], str] = str
-    max_chars: int | None = None
 
 
 class SpaceHits(Record):
-    """The result of a search in one space. `query` is the query as it was put to this space. `pinned` memories are shown
-    although they do not match. `leads` are in neither `ranking` nor `pinned`: a trigger or an anchor of theirs matches, and
-    `matched_by` says which, by row."""
+    """The result of a search in one space. `query` is the query for this space. `pinned` memories are shown although they do
+    not match. `leads` are in neither `ranking` nor `pinned`: their trigger or their anchor matches, and `matched_by` is
+    TRIGGER or ANCHOR by row. `visible` is the number of memories that pass the filters."""
 
     query: Query
     place: SearchedSpace
@@ -81,12 +73,12 @@ class Reader:
     def choose(
         self, query: Query, hits: Sequence[Hit], limit: int, pick: Callable[[Sequence[Hit]], Sequence[Hit]]
     ) -> tuple[tuple[Section, ...], int]:
-        """The sections of what `pick` takes of the hits, and how many hits were passed over because they are untrusted.
-        What repeats a section before it is passed over too; of what a session yielded and somebody told in the same words,
-        the former.
-
-        Reads what is to be shown and looks at it; where something is passed over, twice as much in the next round.
+        """The sections of the hits that `pick` selects, and the number of hits that were left out as untrusted. A section that
+        repeats an earlier one is left out too; of a memory made from a session and an equal one that somebody stored, the
+        former is.
         """
+        # Trust shows only in the text of a memory, which is read for the selected hits alone. Each round that leaves some out
+        # reads twice as many further hits as the last, so that a space full of untrusted ones takes few rounds.
         bad: set[int] = set()
         again: set[int] = set()
         ahead = 0
@@ -95,90 +87,76 @@ class Reader:
             chosen = pick(rest)
             further = in_order(rest)[:ahead] if ahead else []
             best = sorted((hit.passages[0][1] for hit in chosen if hit.passages), reverse=True)
-            looked = self._read([*chosen, *further], best)
+            new = list({id(hit): hit for hit in (*chosen, *further) if id(hit) not in self._known}.values())
+            for place in {id(self._home[id(hit)]): self._home[id(hit)].place for hit in new}.values():
+                own = [hit for hit in new if self._home[id(hit)].place is place]
+                memories = place.show(place.view().fetch([hit.entry.row for hit in own]))  # all of a space in one read
+                for hit, memory in zip(own, memories, strict=True):
+                    self._known[id(hit)] = _section(memory, hit, self._home[id(hit)], best)
             sections = tuple(self._known[id(hit)] for hit in chosen)
-            worse = {name for name, section in looked.items() if section.untrusted and not query.include_untrusted}
+            worse = {id(hit) for hit in (*chosen, *further) if self._known[id(hit)].untrusted}
+            worse = set() if query.include_untrusted else worse
             beside = [is_beside(self._home[id(hit)].place.space) for hit in chosen]
-            same = {id(chosen[n]) for n in repeated_places(sections, beside)} - worse
+            same = {id(chosen[n]) for n in repetitions(sections, beside)} - worse
             if not worse and not same:
                 return sections, len(bad)
             bad |= worse
             again |= same
             ahead = 2 * max(ahead, limit)
 
-    def _read(self, hits: Sequence[Hit], best: Sequence[float]) -> dict[int, Section]:
-        """The sections of these hits by the identity of the hit; each space is read once for all that are new."""
-        new = list({id(hit): hit for hit in hits if id(hit) not in self._known}.values())
-        memories: dict[int, Memory] = {}
-        for place in {id(self._home[id(hit)]): self._home[id(hit)].place for hit in new}.values():
-            own = [hit for hit in new if self._home[id(hit)].place is place]
-            read = place.show(place.view().fetch([hit.entry.row for hit in own]))
-            memories.update((id(hit), memory) for hit, memory in zip(own, read, strict=True))
-        for hit in new:
-            home = self._home[id(hit)]
-            self._known[id(hit)] = _section(memories[id(hit)], hit, home, _others(hit, home.place.view()), best)
-        return {id(hit): self._known[id(hit)] for hit in hits}
-
 
 def order(hits: Sequence[Hit], limit: int, turn: Callable[[Hit], int] = lambda _: 0) -> list[Hit]:
-    """Pinned and highly relevant ones first, in at most half of the places while others match; then by score. At equal
-    score the hits of the place whose `turn` is lower come first."""
+    """The first `limit` hits: pinned and highly relevant ones first, at most half of them while others match; then by score,
+    and at equal score those with the lower `turn` first."""
 
     def by_score(some: Sequence[Hit]) -> list[Hit]:
         return sorted(in_order(some), key=lambda hit: (-round(hit.score, 4), turn(hit)))
 
-    first = [hit for hit in hits if is_first(hit.entry)]
-    rest = [hit for hit in hits if not is_first(hit.entry)]
-    first = sorted(by_score(first), key=lambda hit: not hit.entry.pinned)
+    preferred = [hit for hit in hits if hit.entry.pinned or hit.entry.relevance == "high"]
+    rest = [hit for hit in hits if not (hit.entry.pinned or hit.entry.relevance == "high")]
+    first = sorted(by_score(preferred), key=lambda hit: not hit.entry.pinned)
     places = max(limit - len(rest), limit // 2)
-    # Those that find no place in front still compete by their score.
+    # Preferred hits beyond these places still compete by their score.
     return [*first[:places], *by_score([*first[places:], *rest])][:limit]
 
 
-def is_first(entry: Entry) -> bool:
-    """Whether the memory comes before the order of scores."""
-    return entry.pinned or entry.relevance == "high"
+def repetitions(sections: Sequence[Section], beside: Sequence[bool]) -> list[int]:
+    """The indexes of sections whose passage is, word for word, part of an earlier one: a file, and the commit that wrote it.
 
-
-def repeated_places(sections: Sequence[Section], beside: Sequence[bool]) -> list[int]:
-    """The places of sections that say, word for word, only what one before them says: a file and the change that wrote it.
-
-    What was told is not left out for what is `beside` it, read or yielded by a session: of those two, the latter is, where
-    it says the same and no more.
+    `beside` marks sections of memories that were read from the repository or made from sessions. They never replace a memory
+    that somebody stored, and are left out where a stored memory has the same words, also a later one.
     """
-    said = [f" {' '.join(_WORD.findall(section.passage.lower()))} " for section in sections]
+    texts = [f" {' '.join(_WORD.findall(section.passage.lower()))} " for section in sections]
 
     def repeats(n: int) -> bool:
         if beside[n]:
-            told = (other for m, other in enumerate(said) if not beside[m])
-            return said[n] in told or any(said[n] in other for other in said[:n])
-        return any(said[n] in other for m, other in enumerate(said[:n]) if not beside[m])
+            stored = (other for m, other in enumerate(texts) if not beside[m])
+            return texts[n] in stored or any(texts[n] in other for other in texts[:n])
+        return any(texts[n] in other for m, other in enumerate(texts[:n]) if not beside[m])
 
-    return [n for n, own in enumerate(said) if own.count(" ") > _LEAST_WORDS and not sections[n].is_lead and repeats(n)]
-
-
-def _others(hit: Hit, view: IndexedSpace) -> tuple[tuple[str, str], ...]:
-    """The ids and paths of the other files that the commit of a hit changed, those that match first."""
-    if not hit.entry.commit:
-        return ()
-    rows = view.groups([hit.entry.group])[hit.entry.group].rows
-    others = view.entries([row for row in rows if row != hit.entry.row]).values()
-    place = {row: n for n, row in enumerate(hit.also)}
-    ranked = sorted(others, key=lambda entry: (place.get(entry.row, len(place)), entry.path, entry.id))
-    return tuple((entry.id, entry.path) for entry in ranked if entry.commit == hit.entry.commit)
+    return [
+        n for n, own in enumerate(texts) if own.count(" ") > _LEAST_WORDS and not sections[n].is_lead and repeats(n)
+    ]
 
 
-def _section(
-    memory: Memory, hit: Hit, found: SpaceHits, also: tuple[tuple[str, str], ...], best: Sequence[float]
-) -> Section:
-    place = found.place
-    reviewed = place.trust.is_reviewed(place.space, memory.id)
-    finding = inspect(memory)  # now, and not as it is marked: a hand edit or a clone knows nothing of marks
-    # An acceptance counts where somebody here has accepted what it came with.
+def _section(memory: Memory, hit: Hit, found: SpaceHits, best: Sequence[float]) -> Section:
+    """The section of a hit. `best` are the scores of the best passages of all hits, descending."""
+    place, view = found.place, found.place.view()
+    also: list[tuple[str, str]] = []
+    if hit.entry.commit:
+        rows = view.groups([hit.entry.group])[hit.entry.group].rows
+        rank = {row: n for n, row in enumerate(hit.also)}
+        files = view.entries([row for row in rows if row != hit.entry.row]).values()
+        ranked = sorted(files, key=lambda entry: (rank.get(entry.row, len(rank)), entry.path, entry.id))
+        also = [(entry.id, entry.path) for entry in ranked if entry.commit == hit.entry.commit]
+    reviewed = place.workspace.trust.is_reviewed(place.space, memory.id)
+    # Inspected now: the stored mark may be missing after an edit by hand, or forged in a clone.
+    finding = inspect(memory)
+    # `accepted` in a memory counts only where somebody here has reviewed the memory that contains it.
     trusted = finding is None or (reviewed and is_accepted(memory, finding))
     wanted, in_content = set(terms(found.query.topic)), set(terms("\n".join(json_texts(memory.content))))
     query = found.query
-    limit = None if query.include_raw else place.max_chars  # full texts are asked for
+    limit = None if query.include_raw else place.policy.max_chars
     answer = answer_of(memory, hit.passages, query.topic, with_sentence=query.budget is not None, limit=limit)
     return Section(
         memory,
@@ -191,26 +169,26 @@ def _section(
         sentence=answer.sentence,
         confidence=None if hit.confidence is None else round(hit.confidence, 4),
         passage=answer.text,
-        # More passages of a memory come before the memories that answer worse than they do.
+        # A further passage is preferred to the memories whose best passage scores less.
         more=tuple((text, sum(least > score for least in best)) for text, score in answer.more),
         heading=answer.heading,
         span=(answer.start, answer.end),
-        also=also,
+        also=tuple(also),
         shows_content=memory.content is not None and bool(wanted & in_content - set(terms(memory.raw))),
         limit=limit,
     )
 
 
 _Side: TypeAlias = tuple[str, str]
-"""A memory by the name of its space in the bundle, and its id."""
+"""The name of a space in the bundle, and the id of a memory in it."""
 
 _MOST = 3
-"""So many memories are named beside one that they contradict."""
+"""At most so many memories are named that contradict one."""
 
 
 def with_opposed(query: Query, sections: Sequence[Section], places: Sequence[SearchedSpace]) -> tuple[Section, ...]:
-    """The sections with what contradicts them, in any of the spaces that are asked, and holds at the time of the query. Of
-    two that contradict each other, the one that says that it holds comes first."""
+    """The sections, with the memories of all searched spaces that contradict them and are valid at the time of the query. Of two
+    sections that contradict each other, the one that states that it replaces the other comes first."""
     pairs = _pairs(sections, places)
     if not pairs:
         return tuple(sections)
@@ -221,22 +199,28 @@ def with_opposed(query: Query, sections: Sequence[Section], places: Sequence[Sea
             others.update({(place.name, name): memory for name, memory in _read(query, place, wanted).items()})
     opposed = []
     for one in sections:
-        sides = pairs.get((one.space, one.memory.id), ())
-        known = sorted(_opposed(one.memory, sides, others), key=lambda other: other.holds)
-        opposed.append(replace(one, opposed=tuple(known)) if sides else one)
-    # The memory that holds comes before the one that it contradicts where both are leads, or neither.
-    found = list(opposed)
+        sides = pairs.get((one.space, one.memory.id), [])
+        known = []
+        for other in [others[side] for side in sides[:_MOST] if side in others]:
+            # The text of an untrusted memory must not reach the reader by this way either.
+            text = "" if inspect(other) is not None else other.summary_micro
+            holds = 1 if _holds_over(one.memory, other) else -1 if _holds_over(other, one.memory) else 0
+            known.append(Opposed(other.id, other.path, other.created_at[:10], text, holds))
+        shown = tuple(sorted(known, key=lambda each: each.holds))
+        opposed.append(replace(one, opposed=shown) if sides else one)
+    found = list(opposed)  # leads stay before the others: only two leads, or two others, change places
     for section in opposed:
-        for other in section.opposed:
+        for against in section.opposed:
             at = {each.memory.id: n for n, each in enumerate(found) if each.space == section.space}
-            mine, theirs = at[section.memory.id], at.get(other.id, -1)
-            if other.holds < 0 and theirs > mine and found[theirs].is_lead == section.is_lead:
+            mine, theirs = at[section.memory.id], at.get(against.id, -1)
+            if against.holds < 0 and theirs > mine and found[theirs].is_lead == section.is_lead:
                 found.insert(mine, found.pop(theirs))
     return tuple(found)
 
 
 def _pairs(sections: Sequence[Section], places: Sequence[SearchedSpace]) -> dict[_Side, list[_Side]]:
-    """What each of the sections contradicts. A link to another space may be told from one end alone."""
+    """The memories that each section contradicts, by section; for a link between spaces, which one end alone may have, also the
+    sections by memory."""
     found: dict[_Side, dict[_Side, None]] = {}
     by_name = {place.name: place for place in places}
     for section in sections:
@@ -255,18 +239,10 @@ def _pairs(sections: Sequence[Section], places: Sequence[SearchedSpace]) -> dict
 
 def _read(query: Query, place: SearchedSpace, names: Sequence[str]) -> Mapping[str, Memory]:
     """The memories of these ids that are active and valid."""
-    asked = Query(topic="", now=query.now, at=query.at, ids=tuple(names))
-    rows = place.view().visible(asked).only or frozenset()
+    of_ids = Query(topic="", now=query.now, at=query.at, ids=tuple(names))
+    rows = place.view().visible(of_ids).only or frozenset()
     read = place.show(place.view().fetch(sorted(rows)))
     return {memory.id: memory for memory in read}
-
-
-def _opposed(memory: Memory, sides: Sequence[_Side], others: Mapping[_Side, Memory]) -> Iterator[Opposed]:
-    for other in [others[side] for side in sides[:_MOST] if side in others]:
-        # What is withheld because of what it says is not told here either.
-        text = "" if inspect(other) is not None else other.summary_micro
-        holds = 1 if _holds_over(memory, other) else -1 if _holds_over(other, memory) else 0
-        yield Opposed(other.id, other.path, other.created_at[:10], text, holds)
 
 
 def _holds_over(one: Memory, other: Memory) -> bool:

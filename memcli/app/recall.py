@@ -1,8 +1,8 @@
 """Recall: answers queries with bundles of memories.
 
 Each space is opened as a view of its index, and its ranker scores the memories that match. The scores of several spaces are
-put on one scale. Leads are memories that come before all that was ranked, because one of their triggers matches or code
-that they are anchored to changes.
+put on one scale. Leads are memories that come before all ranked ones, because one of their triggers matches, or the query is a
+change of code that they are anchored to.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from functools import partial
 from time import monotonic
 
 from memcli.app.choice import Reader, SearchedSpace, SpaceHits, order
-from memcli.app.topic import Redact, asked, repeated, with_period
+from memcli.app.topic import clean_query, period_of, repeated
 from memcli.app.usage import note_bundle, note_gap
 from memcli.app.workspace import Workspace, opened, shows_damage
 from memcli.model.links import is_contradiction
-from memcli.model.memory import RULE_KINDS, TRIGGERED_KINDS, Memory
+from memcli.model.memory import RULE_KINDS, TRIGGERED_KINDS
 from memcli.model.recall import (
     ALL_FILTERED,
     ANCHOR,
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 MOST = 32
-"""How many are open at a time: each takes a file of the space and one or two of its index."""
+"""The maximum number of open views: each takes a file descriptor of the space and one or two of its index."""
 
 _Key = tuple[str, str]
 
@@ -78,7 +78,7 @@ class Views:
         return self._open[key][1]
 
     def again(self, work: Callable[..., _T], *given: Any) -> _T:
-        """Calls `work` with these arguments. If an index turns out to be damaged, rebuilds the indexes and calls it again."""
+        """Calls `work` with these arguments; if an index turns out to be damaged, rebuilds the indexes and calls it once more."""
         try:
             return work(*given)
         except Exception as error:
@@ -91,72 +91,53 @@ class Views:
         return work(*given)
 
     def close(self) -> None:
-        """Closes all."""
+        """Closes all views."""
         while self._open:
             self._open.popitem()[1][2].close()
 
 
 def open_place(views: Views, workspace: Workspace, space: str, name: str) -> SearchedSpace:
-    """A space of the workspace, to go by `name`. Raises CorruptError, StoreError."""
+    """A space of the workspace, which bundles call `name`. Raises CorruptError, StoreError."""
     view = views.get(workspace, space)
     policy = workspace.in_force(view.policy)
-
-    def show(memories: Sequence[Memory]) -> list[Memory]:
-        return workspace.redactor.show(memories, policy)
-
-    def session() -> str:
-        from memcli.app.living import living
-
-        return living(workspace)
-
     return SearchedSpace(
         name,
         space,
+        workspace,
         partial(views.get, workspace, space),
         view.size,
         view.policy.is_private,
         workspace.ranker(workspace.backend or policy.backend or ""),
-        workspace.trust,
+        policy,
         workspace.redactor.cleaner(policy),
-        show,
-        workspace.load_code,
-        policy.seasons,
-        lambda: workspace.usage.counts(space) if workspace.is_noted else {},
-        policy.gaps,
-        session,
-        policy.max_chars,
+        partial(workspace.redactor.show, policy=policy),
     )
 
 
-def asked_of(query: Query, places: Sequence[SearchedSpace]) -> list[Query]:
-    """The query for each space: without secrets, with the seasons of the space, with accesses if they have a weight, and with
-    the current session if the space has memories that live in one. The period that the topic names is found once for all
-    spaces, since that may run git."""
-    queries = []
-    for place in places:
-        one = asked(query, place.redact)
-        if one.weights.get("access"):
-            accesses = {name: access.count for name, access in place.load_accesses().items()}
-            one = replace(one, accesses=accesses)
-        if one.session is None and place.view().has_sessions():
-            one = replace(one, session=place.load_session())
-        queries.append(replace(one, seasons=place.seasons) if place.seasons else one)
-    if not queries or not queries[0].topic.strip():
-        return queries
-    period = with_period(queries[0], places[0].load_code).period
-    return [replace(one, period=period) for one in queries] if period else queries
+def _query_for(place: SearchedSpace, query: Query) -> Query:
+    """The query with the seasons of the space, with accesses if they have a weight, and with the current session if the space
+    has memories of sessions."""
+    workspace = place.workspace
+    if query.weights.get("access"):
+        accesses = workspace.usage.counts(place.space) if workspace.is_noted else {}
+        query = replace(query, accesses={name: access.count for name, access in accesses.items()})
+    if query.session is None and place.view().has_sessions():
+        from memcli.app.living import living
+
+        query = replace(query, session=living(workspace))
+    return replace(query, seasons=place.policy.seasons) if place.policy.seasons else query
 
 
 def search(query: Query, place: SearchedSpace) -> SpaceHits:
-    """Searches one space: the ranked hits that reach the least score of the query, the pinned memories that do not match, and
-    the leads, which are then in neither of the two."""
+    """Searches one space: the ranked hits with at least the `min_score` of the query, the pinned memories that do not match, and
+    the leads, which are removed from the other two."""
     visible = place.view().visible(query)
-    ranking = Ranking()  # nothing at all is no question
+    ranking = Ranking()
     if query.topic.strip():
         ranking = place.ranker(query, place.view())
     elif (
         query.lists_all or query.kinds or query.changed_since or query.ids
-    ):  # all that passes the filters, newest first
+    ):  # filters alone list memories, newest first
         entries = place.view().entries(None if visible.only is None else sorted(visible.only)).values()
         ranking = Ranking(tuple(in_order(Hit(e, 0.0, {"filter": 0.0}) for e in entries if e.row in visible)))
     if query.min_score is not None:
@@ -169,7 +150,7 @@ def search(query: Query, place: SearchedSpace) -> SpaceHits:
     if query.edits is not None:
         from memcli.app.anchors import find_moved_leads
 
-        matched_by = find_moved_leads(query, place.view(), visible, place.load_code) | matched_by
+        matched_by = find_moved_leads(query, place.view(), visible, place.workspace.load_code) | matched_by
     if not matched_by:
         return SpaceHits(query, place, ranking, shown, len(visible))
     known = {hit.entry.row: hit for hit in ranking.hits}
@@ -185,18 +166,22 @@ def search(query: Query, place: SearchedSpace) -> SpaceHits:
     )
 
 
-def on_one_scale(rankings: Sequence[Ranking], least: float = 0.0) -> list[Ranking]:
-    """Makes the scores of several spaces comparable, since scores are relative within a space: scales those of each by how its
-    best confidence compares with the best of all. Leaves out what then scores less than `least`."""
-    strength = [one.confidence or 0.0 if one.hits else 0.0 for one in rankings]
+def on_one_scale(found: Sequence[SpaceHits], least: float = 0.0) -> list[SpaceHits]:
+    """Makes the scores of several spaces comparable, and leaves out hits that then score less than `least`."""
+    # Scores are relative within a space. The confidence is a probability, and so comparable: the scores of a space are
+    # multiplied by the square root of the ratio of its confidence to the highest one.
+    strength = [f.ranking.confidence or 0.0 if f.ranking.hits else 0.0 for f in found]
     most = max(strength, default=0.0)
-    return [
-        scaled(one, math.sqrt(own / most) if own else 1.0, least) for one, own in zip(rankings, strength, strict=True)
-    ]
+    comparable = []
+    for f, own in zip(found, strength, strict=True):
+        ranking = scaled(f.ranking, math.sqrt(own / most) if own else 1.0, least)
+        share = JOURNAL_SHARE if is_journal(f.place.space) else 1.0
+        comparable.append(replace(f, ranking=scaled(ranking, share, least)))
+    return comparable
 
 
 def scaled(ranking: Ranking, factor: float, least: float = 0.0) -> Ranking:
-    """The ranking with each score `factor` times what it was, without what falls below `least` by that."""
+    """The ranking with all scores multiplied by `factor`, without hits that then score less than `least`."""
     if factor == 1.0:
         return ranking
     hits = tuple(
@@ -216,12 +201,12 @@ _KINDS = ("constraint", "negative", "decision", "procedure")
 
 
 def find_leads(query: Query, view: IndexedSpace, visible: RowSet) -> dict[int, str]:
-    """The rows that lead, and whether it is their trigger or their anchor that matches: in the change, or in the topic."""
+    """The rows of leads, with TRIGGER or ANCHOR for what matches the change or the topic of the query."""
     triggers = {row: texts for row, texts in view.triggers.items() if row in visible}
     if query.edits is not None:
         return _of_change(query.edits, view, visible, triggers)
     named = {}
-    if query.is_prompt:  # rules that are anchored in the files which it names, with their folders or without
+    if query.is_prompt:  # rules that are anchored to a file that the prompt names, with its folders or without
         words = {word.rpartition("/")[2].rstrip(".") for word in _FILE.findall(query.topic)}
         files = [file for file in view.anchored_files() if file.rpartition("/")[2] in words]
         rows = [row for row in view.anchors(files) if row in visible] if files else []
@@ -239,7 +224,7 @@ _FILE = regex(r"[\w./-]+")
 
 
 def in_lead_order(leads: Iterable[tuple[Hit, str]]) -> list[Hit]:
-    """By kind, what binds most first; then triggers before anchors; then by score, newest, id."""
+    """Sorted by kind, in the order of _KINDS; then triggers before anchors; then by score, newest, id."""
     ordered = sorted(leads, key=lambda lead: lead[0].entry.id)
     ordered.sort(key=lambda lead: lead[0].entry.updated_at, reverse=True)
     rank = {kind: n for n, kind in enumerate(_KINDS)}
@@ -266,11 +251,11 @@ def _of_change(
 
 
 JOURNAL_SHARE = 0.8
-"""The factor for scores of memories from journals: of two that say the same, the one that somebody stored is to be cited."""
+"""The factor for scores of memories from journals: of two with the same content, the one that somebody stored is cited."""
 Verify = Callable[[Query, Callable[[Query], Bundle]], Bundle]
-"""Answers a query with the help of a function that answers queries, and removes what a language model rejects."""
+"""Answers a query by the given function, and removes the sections that a language model rejects."""
 ALWAYS_MOST = 10
-"""How many pinned memories that do not match a bundle shows."""
+"""The maximum number of pinned memories that a bundle shows although they do not match."""
 
 
 def recall(
@@ -283,12 +268,11 @@ def recall(
     with_talk: bool = False,
     verify: Verify | None = None,
 ) -> Iterator[Bundle]:
-    """Answers each query in turn, having loaded everything once, and notes what the answer shows in the usage log.
+    """Answers each query in turn, with views that are opened once, and records in the usage log what the bundles show.
 
-    Asks the workspace's spaces, or all of `spaces` that are not private, and the user-wide store beside them; `with_talk`
-    also what was said in its sessions. `render` is needed for
-    queries with a budget, which holds for what it prints. `verify` chooses from the answer to each query. Raises
-    CorruptError, StoreError, UsageError.
+    Searches the spaces to read of the workspace, or those of `spaces` that are not private; the user-wide store unless
+    `with_global` is False; `with_talk` also the messages of sessions. A query with a budget needs `render`, whose output the
+    budget limits. `verify` removes sections of each answer. Raises CorruptError, StoreError, UsageError.
     """
     with closing(Views()) as views:
         own = [(workspace, name, name) for name in spaces or workspace.spaces_to_read]
@@ -298,14 +282,14 @@ def recall(
         if with_talk:
             from memcli.app.talk import NAME, up_to_date
 
-            said = up_to_date(workspace)
-            talk = [(said, said.space, NAME)] if said else []
+            messages = up_to_date(workspace)
+            talk = [(messages, messages.space, NAME)] if messages else []
         others += talk
         places = [views.again(open_place, views, *one) for one in (*own, *others)]
         if spaces is not None:
             places = [place for n, place in enumerate(places) if n >= len(own) or not place.is_private]
         label = workspace.space if spaces is None else "*"
-        keeper = next((place.space for place in places[: len(own)] if place.keeps_gaps), "")
+        keeper = next((place.space for place in places[: len(own)] if place.policy.gaps), "")
         found = partial(views.again, answer, places, label)
         for query in queries:
             query = replace(query, patience=min(query.patience, max(workspace.patience, query.deadline or 0.0)))  # noqa: PLW2901
@@ -321,27 +305,36 @@ def recall(
 
 
 def answer(places: Sequence[SearchedSpace], label: str, query: Query) -> Bundle:
-    """One bundle: what the rankers found, in the order of SPEC 6.2, read from the store, without what is untrusted."""
+    """One bundle: leads, then the hits of the rankers of all spaces by score, read from the store, without untrusted ones."""
     size = sum(place.size for place in places)
     own = {place.space: place.size for place in places if place.name == place.space}
-    redact = _redact_as(places)
-    told = repeated(query, redact)
+
+    def redact_by_all(text: str) -> str:
+        for place in places:
+            text = place.redact(text)
+        return text
+
+    redact = places[0].redact if len(places) == 1 else redact_by_all
+    printed = repeated(query, redact)
     if query.edits is not None and not query.edits:
-        return Bundle(space=label, query=told, reason=EMPTY_DIFF, size=size, own=own)
-    asked = asked_of(query, places)
-    if period := asked[0].period if asked else None:
-        told = replace(told, period=replace(period, name=redact(period.name)))  # a tag of the repository may be in it
+        return Bundle(space=label, query=printed, reason=EMPTY_DIFF, size=size, own=own)
+    queries = []
+    for place in places:
+        clean = clean_query(query, place.redact)
+        queries.append(_query_for(place, clean))
+    # Once for all spaces: it may run git.
+    period = period_of(queries[0], places[0].workspace.load_code) if queries else None
+    if period is not None:
+        # Redacted too: its name may be a tag of the repository.
+        printed = replace(printed, period=replace(period, name=redact(period.name)))
     found: list[SpaceHits] = []
     began = monotonic()
-    for one, place in zip(asked, places, strict=True):
-        spent = monotonic() - began  # spaces are searched in turn: a question waits for meaning only for what is left
+    for one, place in zip(queries, places, strict=True):
+        spent = monotonic() - began  # the spaces are searched in turn, and share the time for the search by meaning
         deadline = None if one.deadline is None else max(0.0, one.deadline - spent)
-        found.append(search(replace(one, deadline=deadline, patience=max(0.0, one.patience - spent)), place))
-    rankings = on_one_scale([f.ranking for f in found], query.min_score or 0.0)
-    found = [
-        replace(f, ranking=scaled(ranking, JOURNAL_SHARE if is_journal(f.place.space) else 1.0, query.min_score or 0.0))
-        for f, ranking in zip(found, rankings, strict=True)
-    ]
+        patience = max(0.0, one.patience - spent)
+        found.append(search(replace(one, period=period or one.period, deadline=deadline, patience=patience), place))
+    found = on_one_scale(found, query.min_score or 0.0)
     matched = [hit for f in found for hit in (*f.leads, *f.ranking.hits)]
     pinned = [hit for f in found for hit in f.pinned]
     reader = Reader(found)
@@ -353,7 +346,7 @@ def answer(places: Sequence[SearchedSpace], label: str, query: Query) -> Bundle:
     always, withheld_pins = reader.choose(query, pinned, ALWAYS_MOST, lambda hits: in_order(hits)[:ALWAYS_MOST])
     return Bundle(
         space=label,
-        query=told,
+        query=printed,
         sections=_annotated(query, sections, places),
         always=_annotated(query, always, places),
         reason=None if sections else BELOW_FLOOR if is_hopeless else _reason(sum(own.values()), found),
@@ -366,12 +359,12 @@ def answer(places: Sequence[SearchedSpace], label: str, query: Query) -> Bundle:
         confidence=confidence,
         withheld_untrusted=withheld,
         untrusted_pins=withheld_pins,
-        is_from_clone=any(not place.trust.is_accepted for place in places),
+        is_from_clone=any(not place.workspace.trust.is_accepted for place in places),
     )
 
 
 def _confidence(sections: Sequence[Section], found: Sequence[SpaceHits]) -> float | None:
-    """The probability that the sections answer the query: the highest among their spaces; None if one does not estimate it."""
+    """The probability (0..1) that the sections answer the query: the highest of their spaces; None if one does not estimate it."""
     spaces = {section.space for section in sections if not section.is_lead}
     known = [f.ranking.confidence for f in found if f.place.name in spaces]
     estimated = [one for one in known if one is not None]
@@ -379,8 +372,8 @@ def _confidence(sections: Sequence[Section], found: Sequence[SpaceHits]) -> floa
 
 
 def _ranked(query: Query, found: Sequence[SpaceHits]) -> Callable[[Sequence[Hit]], Sequence[Hit]]:
-    """Orders hits: first the leads, as many as there is room for, then the others. At equal score the hits of the space that
-    was searched first come first: its memories were stored by somebody, not read from files."""
+    """A function that puts hits in order: first the leads, as many as there is room for, then the others."""
+    # At equal score, hits of the space that is searched first come first: its memories were stored, not read from files.
     matched_by = {id(hit): f.matched_by[hit.entry.row] for f in found for hit in f.leads}
     turns = {id(hit): turn for turn, f in enumerate(found) for hit in (*f.leads, *f.ranking.hits)}
 
@@ -392,7 +385,7 @@ def _ranked(query: Query, found: Sequence[SpaceHits]) -> Callable[[Sequence[Hit]
                 : query.limit
             ]
         leads = in_lead_order((hit, matched_by[id(hit)]) for hit in hits if id(hit) in matched_by)
-        # Of a change as many lead as fit, of a topic half while others match.
+        # For a change all leads come first: they are rules about its lines. For a topic at most half, while others match.
         half = max(query.limit - len(rest), -(-query.limit // 2))
         first = leads[: query.limit if query.edits is not None else half]
         return [*first, *order(rest, query.limit - len(first), lambda hit: turns[id(hit)])]
@@ -400,20 +393,9 @@ def _ranked(query: Query, found: Sequence[SpaceHits]) -> Callable[[Sequence[Hit]
     return rank
 
 
-def _redact_as(places: Sequence[SearchedSpace]) -> Redact:
-    """A function that redacts a text by the rules of all these spaces."""
-
-    def redact(text: str) -> str:
-        for place in places:
-            text = place.redact(text)
-        return text
-
-    return places[0].redact if len(places) == 1 else redact
-
-
 def _annotated(query: Query, sections: Sequence[Section], places: Sequence[SearchedSpace]) -> tuple[Section, ...]:
-    """The sections with the state of their anchors, each part (what leads, and the rest) in its order, and with what
-    contradicts them."""
+    """The sections with the states of their anchors, by which leads and other sections are each sorted again, and with the
+    memories that contradict them."""
     if any(is_contradiction(link) for section in sections for link in section.memory.links):
         from memcli.app.choice import with_opposed
 
@@ -422,7 +404,7 @@ def _annotated(query: Query, sections: Sequence[Section], places: Sequence[Searc
         return tuple(sections)
     from memcli.app.anchors import with_anchors
 
-    code = {place.name: place.load_code for place in places}
+    code = {place.name: place.workspace.load_code for place in places}
     parts = [tuple(s for s in sections if s.is_lead), tuple(s for s in sections if not s.is_lead)]
     return tuple(section for part in parts for section in with_anchors(part, code))
 

@@ -1,4 +1,4 @@
-"""The topic of a recall: without secrets before anything is done with it, and harmless where an answer repeats it."""
+"""The topic of a recall: redacted before it is used, without instructions where a bundle prints it, and the period that it names."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from memcli.safety.injection import find_reasons
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.ingest.code import WorkTree
+    from memcli.text.periods import Period
 
 Redact = Callable[[str], str]
 
 MAX_TOPIC = 2_000
 MAX_READ = 20_000
 NOT_REPEATED = "(not shown: it contains instructions)"
-"""What stands in an answer for a topic that carries instructions."""
+"""Printed instead of a topic that contains instructions to a model."""
 _FILES = 3
 _TIME_WORDS = frozenset(
     (
@@ -36,11 +37,11 @@ _TIME_WORDS = frozenset(
         "as",
     )
 )
-"""One of these, or a number, stands in every topic that names a period."""
+"""Every topic that names a period contains one of these, or a number."""
 
 
-def asked(query: Query, redact: Redact) -> Query:
-    """`query` as a space is asked it: one line of bearable length, without what is secret in it."""
+def clean_query(query: Query, redact: Redact) -> Query:
+    """The query for searching: its topic on one line, redacted and cut; the topic of `edits` is made from their lines."""
     topic = query.topic
     if query.edits is not None:
         from memcli.code.change_topic import topic_of
@@ -49,24 +50,25 @@ def asked(query: Query, redact: Redact) -> Query:
     return replace(query, topic=one_line(topic, redact), about=one_line(query.about, redact) if query.about else "")
 
 
-def with_period(query: Query, load_code: Callable[[], WorkTree | None]) -> Query:
-    """`query` with the period that its topic names, if it names one; versions and commits are those of the repository."""
+def period_of(query: Query, load_code: Callable[[], WorkTree | None]) -> Period | None:
+    """The period that the topic names, None without one. Versions and commits are looked up in the work tree, by running git."""
     words = query.topic.lower().replace("'s", " ").split()
     if query.edits is not None or not any(
         word.strip("?.,!:;") in _TIME_WORDS or (not word.isalpha() and any(c.isdigit() for c in word)) for word in words
     ):
-        return query
+        return None
+    # A module of many patterns: it is imported only for a topic with a word that every period has.
     from memcli.text.periods import find_period
 
     def resolve(name: str) -> tuple[str, str] | None:
         code = load_code()
         return code.time_of(name) if code else None
 
-    return replace(query, period=find_period(query.topic, query.now, resolve))
+    return find_period(query.topic, query.now, resolve)
 
 
 def repeated(query: Query, redact: Redact) -> Query:
-    """`query` as an answer repeats it: a change is named by its files, and instructions are left out."""
+    """The query for printing in a bundle: redacted, a change as the names of its files, and without instructions."""
     topic = query.topic
     if query.edits is not None:
         files = list(dict.fromkeys(edit.file for edit in query.edits))
@@ -83,13 +85,14 @@ def repeated(query: Query, redact: Redact) -> Query:
 
 
 def one_line(text: str, redact: Redact) -> str:
-    """`text` on one line. Redacted before it is cut: half a key is none that a rule finds."""
+    """`text` redacted, on one line, and cut to MAX_TOPIC characters."""
+    # Redacted before it is cut, since no rule finds half a key; and again, since a key may have been split over two lines.
     clean = redact(beginning(text, MAX_READ))
     return beginning(redact(" ".join(clean.replace("\0", " ").split())), MAX_TOPIC)
 
 
 def beginning(text: str, most: int) -> str:
-    """The whole words at the beginning of `text` that are at most so many characters; a longer word is cut."""
+    """The beginning of `text`, at most `most` characters, cut at a blank; without its last word, which may be cut."""
     if len(text) <= most:
         return text
     parts = text[:most].rsplit(None, 1)
