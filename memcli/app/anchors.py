@@ -1,6 +1,5 @@
-"""Anchors: created from what a user names, checked against the code as it is now, and found again where it moved.
-
-Staleness: what recall says of memories whose code is no longer what it was, and how far they fall.
+"""Anchors: makes them of the places that a user names, checks them against the code as it is now, and finds moved code again.
+Recall prints their states, and moves memories down whose code has changed.
 """
 
 from __future__ import annotations
@@ -35,21 +34,22 @@ if TYPE_CHECKING:
 
 
 MAX_FILES = 100
-"""How many other files are searched at most for the code of one anchor."""
+"""At most so many other files are searched for the code of one anchor."""
 
 LoadFile = Callable[[str], CodeLines | None]
 
 
 def may_follow(anchor: Anchor, now: Checked, *, is_there: bool) -> bool:
-    """Whether the code of an anchor may be in another file: what is still defined in its own has only changed there."""
+    """Whether the code of an anchor may be in another file. `now` is its state in its own file, which exists if `is_there`."""
     if not now.is_doubtful or (is_there and not anchor.hash):
         return False
+    # A symbol that its file still defines has changed there, and did not move.
     return not is_there or now.state == GONE or (anchor.lines is not None and not anchor.symbol)
 
 
 def follow(anchor: Anchor, commit: str, now: Checked, reader: WorkTree, load: LoadFile) -> Checked:
-    """What has become of an anchor, made at a commit (empty: unknown), that `may_follow`; `now` when its code is nowhere
-    else."""
+    """The state of an anchor for which `may_follow` is True, with its code searched in other files; `now` where it is not found.
+    `commit` is the one at which the anchor was made, empty if that is unknown."""
     if load(anchor.file) is None and (name := reader.renamed(anchor.file, commit)):
         there = state(anchor._replace(file=name), load(name))
         if there.state != GONE:
@@ -65,12 +65,12 @@ def follow(anchor: Anchor, commit: str, now: Checked, reader: WorkTree, load: Lo
         return now
     named = (found for file, code in others if (found := symbol_elsewhere(anchor, file, code)))
     places = list(_new(anchor, commit, named, reader))
-    # A name that several files define says nothing of where this one went.
+    # A name that several files define does not show where this definition went.
     return places[0] if len(places) == 1 else now
 
 
 def _new(anchor: Anchor, commit: str, found: Iterator[Checked], reader: WorkTree) -> Iterator[Checked]:
-    """What was found, but for copies that stood there already when the anchor was made."""
+    """The places in `found`, without those of copies that existed when the anchor was made."""
     for place in found:
         (before,) = reader.texts_at([(commit, place.file)])
         look = state_elsewhere if place.state == MOVED else symbol_elsewhere
@@ -79,23 +79,25 @@ def _new(anchor: Anchor, commit: str, found: Iterator[Checked], reader: WorkTree
 
 
 MAX_LOOKED_AT = 8 << 20
-"""How many characters of code one recall looks at; what is anchored beyond them is not spoken of."""
+"""The limit, in characters of code, of what one recall reads; anchors beyond it have no state in the bundle."""
 MAX_SEARCHED = 1 << 20
-"""How many it searches for code that is no longer where it was; what may be beyond them is not spoken of."""
+"""The limit, in characters of code, of what one recall searches for moved code."""
 _LOOK = 1_000
-"""What the look for a file costs, in characters, and a question to git; questions that are asked at once."""
+"""The cost of opening a file, in characters."""
 _QUESTION = 10_000
-_SHARE, _AGAIN = 4, 64  # to search a file for a block costs less than to read it, and much less when it was read before
+"""The cost of running git for a commit, in characters."""
+# Searching a file for a block costs less than reading it, and much less if it was read before.
+_SHARE, _AGAIN = 4, 64
 
 LoadCode = Callable[[], "WorkTree | None"]
 
 
 def anchored(workspace: Workspace, fields: Mapping[str, Json]) -> Mapping[str, Json]:
-    """The fields of a memory with `anchors` as they are stored.
+    """The fields of a memory with `anchors` in their stored form: with a hash of the code, and the commit.
 
-    They are given as texts such as `src/auth.py:10-42`, told from the working directory, and as objects, told from the
-    work tree. One that has a hash is taken as it is; what is no anchor too, for the check of fields.
-    Raises UsageError and NotFoundError for a place that is not there, or where nothing may be anchored.
+    They are given as texts such as `src/auth.py:10-42`, relative to the working directory, and as objects, relative to the
+    work tree. Anchors with a hash are taken unchanged, and so are invalid values, which the check of fields reports.
+    Raises UsageError and NotFoundError for a place that does not exist, or that cannot be anchored to.
     """
     given = fields["anchors"]
     if not isinstance(given, list | tuple):
@@ -115,9 +117,9 @@ def anchored(workspace: Workspace, fields: Mapping[str, Json]) -> Mapping[str, J
 
 
 class Checker:
-    """Holds anchors against the code as it is now, wherever it has gone; each file is read and cut into lines once.
+    """Checks anchors against the code as it is now, also in other files; each file is read once.
 
-    `is_bounded`: only so much of the code is looked at.
+    `is_bounded`: reads at most MAX_LOOKED_AT characters, and searches at most MAX_SEARCHED.
     """
 
     def __init__(self, reader: WorkTree, *, is_bounded: bool = False) -> None:
@@ -125,11 +127,11 @@ class Checker:
         self._room = MAX_LOOKED_AT if is_bounded else sys.maxsize
         self._search = MAX_SEARCHED if is_bounded else sys.maxsize
         self._files: dict[str, CodeLines | None] = {}
-        self._asked: set[str] = set()
+        self._charged: set[str] = set()
 
     def check(self, anchors: Sequence[tuple[Anchor, str]]) -> list[Checked | None]:
-        """What has become of anchors, each with the commit that it was made at; None where there was no more room to tell,
-        and fewer when there was none to look at them."""
+        """The states of anchors, each given with the commit at which it was made. Where a limit is reached, the result is
+        shorter, or has None for an anchor whose code was not found before the limit of the search."""
         found: list[Checked | None] = []
         for anchor, _ in anchors:
             if self._room < 0:
@@ -148,11 +150,11 @@ class Checker:
             found[n] = None
             if self._search >= 0:
                 anchor, commit = anchors[n]
-                if commit not in self._asked:
-                    self._asked.add(commit)
+                if commit not in self._charged:
+                    self._charged.add(commit)
                     self._search -= _QUESTION
                 there = follow(anchor, commit, now, self._reader, self._other)
-                # Where the search ended for want of room, that the code was found nowhere says nothing.
+                # After a search that the limit ended, code that was not found may still exist.
                 found[n] = None if self._search < 0 and there == now else there
         return found
 
@@ -165,7 +167,7 @@ class Checker:
         return self._files[file]
 
     def _other(self, file: str) -> CodeLines | None:
-        """Another file, while there is room to search it."""
+        """The lines of another file; None once the limit of the search is reached."""
         if file not in self._files and self._search < 0:
             return None
         is_read = file in self._files
@@ -176,7 +178,7 @@ class Checker:
 
 
 def anchors_of(memory: Memory) -> Iterator[tuple[int, Anchor, str]]:
-    """The anchors of a memory that can be read: the number, the anchor, the commit that it was made at or nothing."""
+    """The valid anchors of a memory: index, anchor, and the commit at which it was made, empty if that is unknown."""
     for number, stored in enumerate(memory.anchors):
         if (anchor := read(stored)) is not None:
             commit = stored.get("commit")
@@ -184,7 +186,7 @@ def anchors_of(memory: Memory) -> Iterator[tuple[int, Anchor, str]]:
 
 
 def _is_open(item: Json) -> bool:
-    """Whether an anchor is still to be made of it."""
+    """Whether an item of `anchors` is a place that is not hashed yet."""
     if isinstance(item, Mapping):
         is_readable = isinstance(item.get("file"), str) and isinstance(item.get("symbol", ""), str)
         return is_readable and not item.get("hash")
@@ -207,19 +209,19 @@ def tracked_spaces(workspace: Workspace) -> list[str]:
 
 
 _MAX_FOLLOWED = 200
-"""How many anchored memories are looked for elsewhere at most: those that were stored last."""
+"""Moved code is searched for at most so many anchored memories: those that were stored last."""
 DOUBTFUL_SHARE = 0.5
-"""What of its score is left to a memory with an anchor that is stale or gone."""
+"""The factor for the score of a memory with an anchor that is stale or gone."""
 
 
 def with_anchors(sections: Sequence[Section], code: Mapping[str, LoadCode]) -> tuple[Section, ...]:
-    """The sections with the state of their anchors; `code` gives the files of each space.
+    """The sections with the states of their anchors; `code` loads the work tree of each space.
 
-    Doubtful ones fall behind all that now score more, unless somebody pinned them.
+    Doubtful ones score less, and move behind all that now score more unless they are pinned.
     """
     checked = list(sections)
     for load in dict.fromkeys(code[section.space] for section in sections if section.memory.anchors):
-        asked = [
+        made = [
             (n, anchor, commit)
             for n, section in enumerate(sections)
             if code[section.space] is load
@@ -227,9 +229,9 @@ def with_anchors(sections: Sequence[Section], code: Mapping[str, LoadCode]) -> t
         ]
         if (reader := load()) is None:
             continue
-        states = Checker(reader, is_bounded=True).check([(anchor, commit) for _, anchor, commit in asked])
+        states = Checker(reader, is_bounded=True).check([(anchor, commit) for _, anchor, commit in made])
         found: dict[int, list[Checked]] = {}
-        for (n, _, _), now in zip(asked, states, strict=False):
+        for (n, _, _), now in zip(made, states, strict=False):
             if now is not None:
                 found.setdefault(n, []).append(now)
         for n, anchors in found.items():
@@ -246,7 +248,7 @@ def with_anchors(sections: Sequence[Section], code: Mapping[str, LoadCode]) -> t
 
 
 def find_moved_leads(query: Query, view: IndexedSpace, visible: RowSet, load_code: LoadCode) -> dict[int, str]:
-    """The rows anchored in other files whose code is now, as git and its content show, where the change is made."""
+    """The rows of memories anchored to other files, whose code has moved to lines that the change of the query touches."""
     edits = query.edits or ()
     changed = {name for edit in edits for name in (edit.file, edit.was)}
     endings = {name.rpartition(".")[2] for name in changed}
@@ -256,15 +258,15 @@ def find_moved_leads(query: Query, view: IndexedSpace, visible: RowSet, load_cod
     if reader is None:
         return {}
     elsewhere = frozenset(files)
-    asked = [
+    made = [
         (row, anchor, commit)
         for row, memory in zip(rows, view.fetch(rows), strict=True)
         for _, anchor, commit in anchors_of(memory)
         if anchor.file in elsewhere
     ]
-    checked = Checker(reader, is_bounded=True).check([(anchor, commit) for _, anchor, commit in asked])
+    checked = Checker(reader, is_bounded=True).check([(anchor, commit) for _, anchor, commit in made])
     return {
         row: ANCHOR
-        for (row, _, _), now in zip(asked, checked, strict=False)
+        for (row, _, _), now in zip(made, checked, strict=False)
         if now and now.file in changed and any(edit.touches(now.file, *(now.lines or ())) for edit in edits)
     }

@@ -1,8 +1,8 @@
-"""Make a bundle fit into a number of tokens, in the very form in which it will be printed."""
+"""Fits a bundle into a number of tokens, measured in the format in which it will be printed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from memcli.errors import UsageError
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from memcli.ports import Renderer
 
 WEAK_SHARE = 2
-"""Evidence that is weak gets one token in so many."""
+"""A bundle of weak evidence gets one token in so many."""
 _PINS = 4
-"""Pinned memories that do not match get at most one token in so many."""
+"""Pinned memories that do not match get at most one token in so many of the budget."""
 
 Measure = Callable[[tuple[Section, ...]], int]
-"""How many tokens a bundle takes with these sections."""
+"""The number of tokens of the bundle with these sections."""
 
 
 def fit(bundle: Bundle, render: Renderer, budget: int) -> Bundle:
-    """`bundle` with as much of the best as `budget` tokens hold when `render` prints it; never more.
+    """The bundle, shortened so that its output of `render` is at most `budget` tokens.
 
-    What does not fit appears shorter, or is withheld. When nothing fits, the bundle says so. Raises UsageError when not
-    even that fits.
+    Sections are shown at a lower level, or left out. Where no section fits, the bundle has the reason BUDGET_TOO_SMALL. Raises
+    UsageError when not even that fits.
     """
 
     def measure(sections: tuple[Section, ...], always: tuple[Section, ...] = ()) -> int:
@@ -55,38 +55,25 @@ def fit(bundle: Bundle, render: Renderer, budget: int) -> Bundle:
 
 
 def _chosen(sections: Sequence[Section], measure: Measure, room: int, is_raw: bool) -> tuple[Section, ...]:
-    """The sections that `room` tokens hold, each at its level.
-
-    The steps are counted one memory at a time. What stands around the memories may grow with them, so the last steps are
-    taken back until the whole fits.
-    """
+    """The sections that fit into `room` tokens, each at its level."""
     if not sections:
         return ()
-    one = _at(sections[0], forms(sections[0], is_raw)[0][0])
+    one = replace(sections[0], level=forms(sections[0], is_raw)[0][0])
     frame = 2 * measure((one,)) - measure((one, one))
-    steps = fill(_forms(sections, measure, frame, is_raw), room - frame) or [(0, one.level or "", 0)]
-    while steps and measure(_after(sections, steps)) > room:
-        steps.pop()
-    return _after(sections, steps)
 
+    def cost(section: Section, level: str, steps: int = 0) -> int:
+        return measure((replace(section, level=level, steps=steps),)) - frame
 
-def _forms(sections: Sequence[Section], measure: Measure, frame: int, is_raw: bool) -> Iterator[Forms]:
+    def after(steps: Sequence[Step]) -> tuple[Section, ...]:
+        reached = {place: (level, more) for place, level, more in steps}
+        return tuple(replace(sections[place], level=level, steps=more) for place, (level, more) in reached.items())
+
+    costs = []
     for section in sections:
-        usual, fuller = (
-            [(level, measure((_at(section, level),)) - frame) for level in levels] for levels in forms(section, is_raw)
-        )
-        cost_of = partial(_cost_of_more, section, measure, frame)
-        yield Forms(usual, fuller, [place for _, place in section.more], cost_of)
-
-
-def _cost_of_more(section: Section, measure: Measure, frame: int, steps: int) -> int:
-    return measure((_at(section, PASSAGES, steps),)) - frame
-
-
-def _after(sections: Sequence[Section], steps: Sequence[Step]) -> tuple[Section, ...]:
-    reached = {place: (level, more) for place, level, more in steps}
-    return tuple(_at(sections[place], *form) for place, form in reached.items())
-
-
-def _at(section: Section, level: str, steps: int = 0) -> Section:
-    return replace(section, level=level, steps=steps)
+        usual, fuller = ([(level, cost(section, level)) for level in levels] for levels in forms(section, is_raw))
+        costs.append(Forms(usual, fuller, [place for _, place in section.more], partial(cost, section, PASSAGES)))
+    steps = fill(costs, room - frame) or [(0, one.level or "", 0)]
+    # Each memory is measured alone, but the lines around them may grow with their number.
+    while steps and measure(after(steps)) > room:
+        steps.pop()
+    return after(steps)

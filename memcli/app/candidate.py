@@ -1,7 +1,7 @@
-"""The candidate: a memory on its way into a space, or into the inbox as a proposal; and how many became what.
+"""The candidate: a memory to be stored in a space, or as a proposal in the inbox; and counts of stored candidates.
 
-The field `proposal` says which fields were given, so that accepting a candidate is the same as remembering it; what it
-supersedes; what was at its path; and its path and id, since several may wait for one place.
+A proposal has a field `proposal` with the names of the given fields, so that accepting it is the same as remembering it; the
+memory that it supersedes; the one that was at its path; and its path and id, since several proposals may have the same.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class Candidate(Record):
-    """A memory on its way in: the fields that were given, and those that the semantic layer added.
+    """A memory to be stored: the `given` fields, and those that the semantic layer `derived` from them.
 
-    `redactions` counts what was taken out of it, by kind.
+    `redactions` is the number of secrets that were removed, by kind.
     """
 
     given: Mapping[str, Any]
@@ -37,12 +37,12 @@ class Candidate(Record):
 
 
 def is_read(fields: Mapping[str, Any]) -> bool:
-    """Whether the fields are those of a memory that was read from a file or another store."""
+    """Whether these are the fields of a memory that was read from a file or imported."""
     return fields.get("provenance", {}).get("source") in READ_SOURCES
 
 
 def is_observed(fields: Mapping[str, Any]) -> bool:
-    """Whether the fields are those of a memory that was read from a file."""
+    """Whether these are the fields of a memory that was read from a file or a commit."""
     return bool(fields.get("provenance", {}).get("source") == OBSERVED)
 
 
@@ -51,7 +51,7 @@ _NOTED: Mapping[str, Shape] = {"given": TEXTS, "supersedes": TEXT, "path": TEXT,
 
 
 def as_proposal(candidate: Candidate, supersedes: str | None, target: Json) -> Candidate:
-    """The candidate as it waits: to supersede a memory, and, with a path, to change the `target` that is there."""
+    """The candidate as a proposal to supersede a memory, or to change `target`, the id and hash of the one at its path."""
     noted = {
         "given": sorted(candidate.given),
         "supersedes": supersedes,
@@ -63,9 +63,9 @@ def as_proposal(candidate: Candidate, supersedes: str | None, target: Json) -> C
 
 
 def set_apart(candidate: Candidate, shelf: Shelf) -> Candidate:
-    """The candidate with a path of its own in the inbox, where another text waits for its path or has its id.
+    """The candidate with a path of its own in the inbox, where a proposal with another text has its path or id.
 
-    What was read from a file takes the place of what was read there before.
+    One that was read from a file replaces the proposal that was read from that file before.
     """
     given = candidate.given
     there = shelf.get(given["id"]) if "id" in given else shelf.at(given["path"]) if "path" in given else None
@@ -78,39 +78,39 @@ def set_apart(candidate: Candidate, shelf: Shelf) -> Candidate:
 
 
 def as_proposed(memory: Memory) -> Memory:
-    """The candidate at the path that it was proposed for."""
+    """The proposal with the path that it was proposed for, which its path in the inbox may differ from."""
     path = note_of(memory).get("path")
     return replace(memory, path=path) if isinstance(path, str) else memory
 
 
 def note_of(memory: Memory) -> Mapping[str, Any]:
-    """What the field says; empty when there is none."""
+    """The field `proposal` of a memory, empty when there is none."""
     noted = memory.extra.get(_FIELD)
     return noted if isinstance(noted, dict) else {}
 
 
 def check_note(memory: Memory) -> None:
-    """Raises UsageError for a candidate from elsewhere whose field cannot be used."""
+    """Checks the field `proposal` of a memory from another store. Raises UsageError."""
     noted = memory.extra.get(_FIELD, {})
     if not isinstance(noted, dict):
         raise UsageError(f"{_FIELD} must be an object", "export it again")
-    told = {name: value for name, value in noted.items() if value is not None}
+    values = {name: value for name, value in noted.items() if value is not None}
     for name, shape in _NOTED.items():
-        if name in told and (wrong := problem(told[name], shape, f"{_FIELD}.{name}")):
+        if name in values and (wrong := problem(values[name], shape, f"{_FIELD}.{name}")):
             raise UsageError(wrong, "export it again")
-    if "path" in told and check_path(told["path"]) != told["path"]:
-        raise UsageError(f"the path {show(told['path'])} is not in Unicode normal form C", "export it again")
-    if "id" in told:
-        check_id(told["id"])
+    if "path" in values and check_path(values["path"]) != values["path"]:
+        raise UsageError(f"the path {show(values['path'])} is not in Unicode normal form C", "export it again")
+    if "id" in values:
+        check_id(values["id"])
 
 
 def with_note(memory: Memory, noted: Mapping[str, Json]) -> Memory:
-    """The memory with the field."""
+    """The memory with this field `proposal`."""
     return replace(memory, extra={**memory.extra, _FIELD: dict(noted)})
 
 
 def candidate_of(memory: Memory) -> tuple[Candidate, str | None]:
-    """What was proposed, as it would have been remembered, and what it supersedes."""
+    """The candidate of a proposal, as it was proposed, and the id or path that it supersedes."""
     noted = note_of(memory)
     given = {*noted.get("given", []), "raw", "metadata"}
     fields = {name: getattr(as_proposed(memory), name) for name in MEMORY_FIELDS if name not in ("id", "version")}
@@ -132,8 +132,7 @@ Describe: TypeAlias = "Callable[[Mapping[str, Any]], Mapping[str, Any]]"
 
 
 def follows(describe: Describe, memory: Memory, raw: str) -> dict[str, Any]:
-    """The summaries, the chunks and, where they were made from the text and not given, the tags of a memory whose text
-    becomes `raw`."""
+    """The summaries and chunks of a memory whose text becomes `raw`, and the tags, where these were derived and not given."""
     made = describe({"kind": memory.kind, "metadata": memory.metadata, "raw": raw})
     names = ("summary_micro", "summary_short", "summary_long", "chunks")
     tags = {"tags": made.get("tags")} if has_made_tags(describe, memory) else {}
@@ -141,7 +140,7 @@ def follows(describe: Describe, memory: Memory, raw: str) -> dict[str, Any]:
 
 
 def has_made_tags(describe: Describe, memory: Memory) -> bool:
-    """Whether the tags of the memory are those that its text alone gives, with the path that was asked for or without."""
+    """Whether the tags of the memory were derived from its text, with its path as a hint or without, and not given."""
     if not memory.tags:
         return False
     given = {"kind": memory.kind, "metadata": memory.metadata, "raw": memory.raw, "content": memory.content}
@@ -151,8 +150,8 @@ def has_made_tags(describe: Describe, memory: Memory) -> bool:
 
 
 class WriteCounts(Record, frozen=False):
-    """How many memories were stored, by what became of each. `skipped` counts what gave no memory, by reason;
-    `redactions` what was taken out, by kind."""
+    """The number of candidates by status. `skipped` counts items without a candidate, by reason; `redactions` removed secrets,
+    by kind."""
 
     created: int = 0
     updated: int = 0
@@ -162,11 +161,11 @@ class WriteCounts(Record, frozen=False):
     redactions: Counter[str] = field(default_factory=Counter)
 
     def count(self, status: str) -> None:
-        """Counts one memory of this status."""
+        """Counts one candidate with this status."""
         setattr(self, status, getattr(self, status) + 1)
 
     def sorted_counts(self, *names: str) -> dict[str, Json]:
-        """These counters, sorted."""
+        """These counters for JSON, with sorted keys."""
         return {name: dict(sorted(getattr(self, name).items())) for name in names}
 
     def merge_counts(self, other: WriteCounts) -> None:

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 
 class Newest(Record):
-    """The memories of a space that are wanted, the last updated first; how many there are of these without limit and offset,
-    and in each of the other spaces that were asked; and the short form of an id."""
+    """The memories of a space that a filter selects, the last updated first; `count` is their number without limit and offset,
+    `others` the number in each of the other spaces; `short_id` shortens an id."""
 
     space: str
     count: int
@@ -46,11 +46,11 @@ class Newest(Record):
 
 
 Place = tuple[str, "str | Memory"]
-"""A path, and what is there: the id of a memory, "" for a branch, or the memory itself where it is at hand."""
+"""A path, and the id of the memory there, the memory itself where it is loaded, or "" for a branch."""
 
 
 class FileCatalogue:
-    """The memories of a space that was read whole, by id and path. See `IndexedSpace` for the promises."""
+    """The memories of a space that was loaded whole, by id and path. Same methods as `IndexedSpace`."""
 
     def __init__(self, space: Space) -> None:
         self._space = space
@@ -72,7 +72,7 @@ class FileCatalogue:
         return sum(map(wanted.has, self._space.objects))
 
     def memories(self, wanted: CatalogueFilter) -> Iterator[tuple[str, Memory | None]]:
-        """As `places` of a view, with the memories themselves."""
+        """As `IndexedSpace.places`, but with the memories."""
         last = None
         for memory in self._space.under(wanted.under):
             if wanted.has(memory):
@@ -110,10 +110,7 @@ class FileCatalogue:
 
 
 class SpaceReader:
-    """One version of a space, read only as far as necessary.
-
-    If the index is damaged, the file of the space is read instead.
-    """
+    """One version of a space. Answers come from the index, if it is up to date, or else from the file of the space."""
 
     def __init__(self, workspace: Workspace, snapshot: Snapshot) -> None:
         self.name = snapshot.space
@@ -130,37 +127,37 @@ class SpaceReader:
         return self.snapshot.header().policy
 
     def find(self, ref: str) -> Memory | None:
-        """The memory that has `ref` as its id or path."""
+        """The memory with the id or path `ref`."""
         return self._answer(lambda catalogue: catalogue.find(ref)) if ref else None
 
     def find_by_prefix(self, ref: str) -> Memory:
-        """The memory whose id alone begins with `ref`. Raises NotFoundError, UsageError when it is the beginning of several."""
+        """The only memory whose id begins with `ref`. Raises NotFoundError, UsageError when there are several."""
         return find_reference(ref, None, ids_of(ref, self._ids), self.find, f"space {self.name!r}")
 
     def _ids(self, prefix: str) -> list[str]:
         return self._answer(lambda catalogue: catalogue.ids_with_prefix(prefix))
 
     def short_id(self, name: str) -> str:
-        """The shortest beginning of an id, without what all ids begin with, that names no other memory of the space."""
+        """The shortest beginning of an id, without its mark, that no other id of the space has."""
         own = name.removeprefix(MEMORY_MARK)
         if own == name:
             return name
         return next((own[:n] for n in range(SHORTEST, len(own)) if len(self._ids(MEMORY_MARK + own[:n])) == 1), own)
 
     def newest(self, wanted: CatalogueFilter, count: int | None) -> list[str]:
-        """The ids of what is wanted, the last updated first; at most `count`."""
+        """The ids of the selected memories, the last updated first; at most `count`."""
         return self._answer(lambda catalogue: catalogue.newest(wanted, count))
 
     def count(self, wanted: CatalogueFilter) -> int:
-        """How many memories are wanted."""
+        """The number of selected memories."""
         return self._answer(lambda catalogue: catalogue.count(wanted))
 
     def counts(self) -> Counts:
-        """The space in numbers."""
+        """The counts of the space."""
         return self._answer(lambda catalogue: catalogue.counts())
 
     def places(self, wanted: CatalogueFilter) -> Iterator[Place]:
-        """The places of what is wanted, in order of path and id."""
+        """The places of the selected memories, in order of path and id."""
         done = 0
         if self._index is not None:
             try:
@@ -183,7 +180,7 @@ class SpaceReader:
         return [by_id[what] if isinstance(what, str) else what for _, what in places]
 
     def close(self) -> None:
-        """Lets go of the file and the index."""
+        """Closes the file and the index."""
         if self._index is not None:
             self._index.close()
         self.snapshot.close()
@@ -228,10 +225,10 @@ _BLOCK = 50
 
 
 def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -> list[Memory]:
-    """The memories that `refs` name, without what is secret in them unless they are wanted `as_stored`, to be edited.
+    """The memories that `refs` name, redacted; with `as_stored`, for editing, unchanged.
 
-    To be read, they are also looked for in the user-wide store, which recall asks too. Raises NotFoundError for the first
-    that is not there.
+    Redacted ones are also searched in the user-wide store, as recall does. Raises NotFoundError for the first that does not
+    exist.
     """
     if not as_stored:
         found, errors = get_with_digests(workspace, refs)
@@ -245,8 +242,8 @@ def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -
 def get_with_digests(
     workspace: Workspace, refs: Sequence[str]
 ) -> tuple[list[tuple[Memory, str]], list[NotFoundError | UsageError]]:
-    """The memories that `refs` name, to be read, each with the digest of what is stored, empty for one of the user-wide
-    store; and the errors for those that are nowhere, or of which several may be meant."""
+    """The memories that `refs` name, redacted, each with the digest of its stored bytes, empty for one of the user-wide store;
+    and the errors for names that no memory has, or that are the beginning of several ids."""
     found: list[tuple[Memory, str]] = []
     errors: list[NotFoundError | UsageError] = []
     with reading(workspace) as spaces:
@@ -295,7 +292,8 @@ def placed(memory: Memory, space: str) -> Memory:
 
 @contextmanager
 def telling_where(workspace: Workspace, refs: Sequence[str]) -> Iterator[None]:
-    """Around what raises NotFoundError for one of `refs`: if the user-wide store has it, the error says so."""
+    """A context in which a NotFoundError for one of `refs` gets the place of that memory in the user-wide store, if it is
+    there."""
     try:
         yield
     except NotFoundError as error:
@@ -312,7 +310,7 @@ def telling_where(workspace: Workspace, refs: Sequence[str]) -> Iterator[None]:
 
 
 def find_elsewhere(workspace: Workspace, ref: str) -> tuple[str, Memory] | None:
-    """The memory of the user-wide store whose id or path is `ref`, as it may be shown, and its space."""
+    """The name of the space and the memory, redacted, of the user-wide store whose id or path is `ref`."""
     other = workspace.elsewhere
     if other is None:
         return None
@@ -328,8 +326,9 @@ def find_elsewhere(workspace: Workspace, ref: str) -> tuple[str, Memory] | None:
 def newest(
     workspace: Workspace, wanted: CatalogueFilter, limit: int | None = None, offset: int = 0, *, with_raw: bool = False
 ) -> Iterator[Newest]:
-    """The memories that are wanted of the first of the spaces to read that has any, the last updated first, read as they are
-    taken. Their text and content may be shown only `with_raw`. Raises NotFoundError when the path names nothing in any space."""
+    """The selected memories of the first of the spaces to read that has any, the last updated first; they are read during the
+    iteration. Text and content are redacted only `with_raw`: do not print them otherwise. Raises NotFoundError when no space
+    has a memory at or below the path."""
     with reading(workspace) as spaces:
         _check_under(workspace, spaces, wanted.under)
         counts = {space.name: space.count(wanted) for space in spaces}
@@ -347,14 +346,14 @@ def newest(
 
 
 def list_memories(workspace: Workspace, wanted: CatalogueFilter = _ALL) -> list[Memory]:
-    """All memories that are wanted, of the spaces to read, in order of path. Raises NotFoundError when the path names nothing."""
+    """All selected memories of the spaces to read, in order of path. Raises NotFoundError when none is at or below the path."""
     with reading(workspace) as spaces:
         _check_under(workspace, spaces, wanted.under)
         return [shown for _, _, shown in _stored_and_shown(workspace, _merged(spaces, wanted), SUMMARY)]
 
 
 def load_tree(workspace: Workspace, under: str, depth: int | None) -> TreeNode[Overview]:
-    """The tree of what recall can find at and below a path, `depth` levels of it. Raises as `list_memories` does."""
+    """The tree of the active memories at and below a path, `depth` levels of it. Raises as `list_memories`."""
     from memcli.model.tree import tree
 
     levels = None if depth is None else depth + (under.strip("/").count("/") + 1 if under.strip("/") else 0)
@@ -381,14 +380,14 @@ def _check_under(workspace: Workspace, spaces: Sequence[SpaceReader], path: str)
 
 
 def _merged(spaces: Sequence[SpaceReader], wanted: CatalogueFilter) -> Iterator[tuple[SpaceReader, Place]]:
-    """The places of all spaces in order of path, and of the spaces at one path."""
+    """The places of all spaces in order of path; at one path, in the order of the spaces."""
     return merge(*(zip(repeat(space), space.places(wanted)) for space in spaces), key=lambda one: one[1][0])
 
 
 def _stored_and_shown(
     workspace: Workspace, places: Iterator[tuple[SpaceReader, Place]], fields: Sequence[str]
 ) -> Iterator[tuple[SpaceReader, Memory, Memory]]:
-    """The memories at these places, a few at a time: the space of each, what is stored, and what of these fields may be shown."""
+    """The memories at these places, read in blocks: the reader, the memory as stored, and with these fields redacted."""
     while block := list(islice(places, _BLOCK)):
         found: dict[int, tuple[SpaceReader, Memory, Memory]] = {}
         for space in {id(space): space for space, _ in block}.values():
@@ -400,7 +399,7 @@ def _stored_and_shown(
 
 
 def _shown(workspace: Workspace, space: str, memory: Memory) -> Memory:
-    """The memory, with the name of its space in its metadata unless that is the current space."""
+    """The memory, with the name of its space in its metadata unless that is the space of the workspace."""
     return memory if space == workspace.space else placed(memory, space)
 
 

@@ -1,4 +1,4 @@
-"""Check: finds the stored memories that a new one contradicts or repeats, and those on the same matter."""
+"""Check: finds the stored memories that a new one contradicts or repeats, and those about the same matter."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from memcli.ports import Snapshot
 
 _Near: TypeAlias = "tuple[Memory, float | None]"
-"""A memory that may be about the same, and how near it is by meaning, if that is known."""
+"""A memory that may be about the same matter, and its cosine to the new one, if that is known."""
 
-TOLD_OF = ("log", "episode", "diff", "code")
-"""Kinds that tell what happened, or hold code: they claim nothing that a later memory could contradict."""
+UNCLAIMING_KINDS = ("log", "episode", "diff", "code")
+"""Kinds that record events, or are code: they claim nothing that a later memory could contradict."""
 
 _TEXT = 1500
 _TERMS = 24
@@ -38,9 +38,9 @@ _ALIKE_ROWS = 8
 _NEAR_ROWS = 8
 _NEAR = 0.55
 _MANY = 64
-"""So many new memories at once are compared with the whole space, rather than each with what the index finds for it."""
+"""From so many candidates on, they are compared with the whole space, not each with the memories that the index finds for it."""
 MOST_RELATED = 3
-"""So many memories on the same matter are named in an answer."""
+"""The maximum number of memories about the same matter in an answer."""
 
 
 def check(
@@ -51,19 +51,19 @@ def check(
     by_meaning: bool = False,
     waits: bool = False,
 ) -> Checks:
-    """Finds, for each candidate, the active memories that it contradicts or repeats, and up to MOST_RELATED others on the same
-    matter, but for the one that the last of them `supersedes`.
+    """The findings for each candidate: the active memories that it contradicts or repeats, and at most MOST_RELATED others
+    about the same matter, without the memory that the last candidate `supersedes`.
 
-    This looks at what the indexes have at hand, and otherwise finds nothing, unless it `waits` for them. `by_meaning` it also
-    uses the vectors that there are.
+    An index that needs much work first is skipped, unless the check `waits` for it. With `by_meaning`, existing vectors are
+    used too.
     """
     claims = [claim_of(_text(candidate)) for candidate in candidates]
     found: list[list[Found]] = [[] for _ in candidates]
     stored: set[tuple[int, str]] = set()
     if not any(claim.statements for claim in claims):
         return [()] * len(candidates)
-    asked = workspace.spaces_to_read
-    for space in asked if asked[0] == workspace.space else [workspace.space]:
+    spaces = workspace.spaces_to_read
+    for space in spaces if spaces[0] == workspace.space else [workspace.space]:
         if space == REPO or workspace.store.policy(space).is_derived:
             continue
         try:
@@ -72,7 +72,7 @@ def check(
                     ended = supersedes if supersedes and place == len(candidates) - 1 else ""
                     found[place] += _compared(workspace, space, candidates[place], claims[place], memories, ended)
                     stored.update((place, memory.hash) for memory, _ in memories if space == workspace.space)
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with an index or a file, the write says so
+        except Exception as error:  # noqa: BLE001 - the write reports errors of the store
             if shows_damage(error):
                 workspace.index.rebuild(space)
     _find_among(workspace, candidates, claims, found, stored, by_meaning=by_meaning)
@@ -91,18 +91,19 @@ def _ordered(found: Sequence[Found], space: str) -> Iterator[Found]:
 
 
 def _text(candidate: Candidate) -> str:
-    """The text of a candidate, empty where it claims nothing."""
+    """The text of a candidate, empty where it makes no claims."""
     fields = {**candidate.derived, **candidate.given}
     is_read = fields.get("provenance", {}).get("source") == OBSERVED
-    is_told = fields.get("kind") not in TOLD_OF and fields.get("active", True) and not fields.get("superseded_by")
-    return str(fields.get("raw", "")) if is_told and not is_read else ""
+    is_current = fields.get("active", True) and not fields.get("superseded_by")
+    claims = fields.get("kind") not in UNCLAIMING_KINDS and is_current and not is_read
+    return str(fields.get("raw", "")) if claims else ""
 
 
 def _near_claims(
     workspace: Workspace, snapshot: Snapshot, claims: Sequence[Claim], *, by_meaning: bool, waits: bool
 ) -> Iterator[tuple[int, list[_Near]]]:
-    """What of a space may be about the same as the claims, each by its place: as the index finds it, or for many claims by
-    the terms of all memories of the space."""
+    """For each claim, by its index, the memories of a space that may be about the same matter: as the index finds them, or for
+    many claims by the terms of all memories of the space."""
     if len(claims) >= _MANY and not by_meaning:
         known = snapshot.load().objects
         first = len(known)
@@ -123,10 +124,10 @@ def _near_claims(
 
 
 def _near(view: IndexedSpace, claim: Claim, *, by_meaning: bool) -> list[_Near]:
-    """The memories that share most words with a claim; by meaning, the nearest ones too, and how near all are."""
+    """The memories that share most words with a claim; with `by_meaning`, also the nearest ones, and the cosines of all."""
     wanted = query_terms(claim.text[:_TEXT])[:_TERMS]
     rows: list[int] = []
-    if wanted:  # those that share the most and rarest of the terms
+    if wanted:  # memories that share the most and rarest terms come first
         stats = view.lexical(wanted, _ROWS)
         weight = {term: math.log(1 + stats.size / count) for term, count in stats.frequencies.items() if count}
         shared = {row: sum(weight[term] for term in terms) for row, terms in stats.counts.items()}
@@ -141,21 +142,21 @@ def _near(view: IndexedSpace, claim: Claim, *, by_meaning: bool) -> list[_Near]:
 
 
 def is_claim(memory: Memory, now: str) -> bool:
-    """Whether the memory is one that claims something now."""
+    """Whether the memory makes claims that are valid at `now`."""
     is_read = memory.provenance.get("source") == OBSERVED
     is_due = memory.valid_from is None or memory.valid_from <= now
-    return memory.active and holds(memory, now) and is_due and memory.kind not in TOLD_OF and not is_read
+    return memory.active and holds(memory, now) and is_due and memory.kind not in UNCLAIMING_KINDS and not is_read
 
 
 def _compared(
     workspace: Workspace, space: str, candidate: Candidate, claim: Claim, near: Sequence[_Near], ended: str
 ) -> Iterator[Found]:
-    """What a candidate contradicts or repeats among memories that it is not a new version of. From the memory that it
-    supersedes, `ended`, it takes over no accepted contradictions."""
+    """The findings for a candidate among memories that are not its own earlier version. Contradictions that were accepted for
+    an earlier version are not found again, except those of `ended`, the memory that it supersedes."""
     given = candidate.given
     own = []
     for memory, _ in near if space == workspace.space else ():
-        # What the candidate is stored as a new version of, or is already.
+        # The memory that the candidate will update, or repeats exactly.
         is_itself = memory.id == given.get("id") or memory.path == given.get("path") or memory.hash == candidate.hash
         if is_itself and not (ended and _is_named(memory, ended)):
             own.append(memory)
@@ -173,7 +174,7 @@ def _compared(
             continue
         if given.get("created_at", memory.created_at) < memory.created_at:
             finding = replace(finding, newer_holds=False)
-        # A duplicate may have fields beside its text that the memory would not take over.
+        # A duplicate with a field that the stored memory would not take over adds something, and is not merged.
         adds = next((name for name in _ALONE if given.get(name) and given[name] != getattr(memory, name)), "")
         if finding.kind == DUPLICATES and adds and not finding.adds:
             reason = f"{finding.reason}, but it lacks the {adds.replace('_', ' ')}"
@@ -186,7 +187,7 @@ def _is_named(one: Memory | Found, ref: str) -> bool:
 
 
 _ALONE = ("content", "triggers", "enforce", "procedure", "season", "valid_from", "valid_until")
-"""Fields that stay as they are when the text of a memory is stored once more."""
+"""Fields that a stored memory keeps unchanged when its text is remembered once more."""
 
 
 def _found(finding: Relation, name: str, path: str, space: str, digest: str, place: int = -1) -> Found:
@@ -204,14 +205,14 @@ def _find_among(
     *,
     by_meaning: bool,
 ) -> None:
-    """Compares the candidates with each other, but for those that were compared as they are `stored`, by place and hash."""
+    """Compares the candidates with each other, without pairs of which one was found `stored`, by index and hash."""
     for later, earlier in neighbours([terms_of(claim.text) for claim in claims]) if len(claims) > 1 else ():
         one, other = candidates[later], candidates[earlier]
         path = other.given.get("path") or other.derived.get("path", "")
         is_known = (later, other.hash) in stored or (earlier, one.hash) in stored
         is_same = is_known or one.hash == other.hash or one.given.get("path", "") == path
         cosine = None
-        # The index was just asked about both texts, whose vectors are whole numbers.
+        # Cached: the search by meaning has just embedded both texts. The vectors are integers, so this needs no NumPy.
         texts = (claims[later].text, claims[earlier].text) if by_meaning else ()
         vectors = [known[1] for text in texts if (known := workspace.index.question(text)) is not None]
         if len(vectors) == 2:

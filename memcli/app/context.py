@@ -1,5 +1,5 @@
-"""Context: chooses the parts of a conversation that are stored with a memory as its snapshot, and tells whether a prompt changes
-the topic of the previous one."""
+"""Context: chooses the parts of a conversation that are stored with a memory as its snapshot, and decides whether a prompt
+changes the topic of the previous one."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from memcli.model.memory import Json, json_texts
 from memcli.ports import Embedder
 
 INPUT = "stdin"
-"""The source of what was read from standard input."""
+"""The source of snapshots of standard input."""
 
 
 class Snapshots:
     """Chooses, for each of several memories, the parts of one conversation or text that become its snapshot."""
 
     def __init__(self, workspace: Workspace, parts: Sequence[SnapshotPart], tokens: int) -> None:
-        """`tokens`: the most that one snapshot takes."""
+        """`tokens` is the maximum size of one snapshot."""
         self._workspace = workspace
         self._parts = parts
         self._tokens = tokens
         self._vectors: dict[str, bytes] = {}
 
     def about(self, fields: Mapping[str, Json]) -> list[dict[str, Json]]:
-        """The parts that are nearest to a memory of these fields by meaning; by words where there is no embedder, or it
+        """The parts that are nearest to a memory with these fields by meaning; by words where there is no embedder, or it
         fails."""
         texts = (fields.get("path"), fields.get("raw"), *json_texts([fields.get("content"), fields.get("procedure")]))
         topic = "\n".join(text for text in texts if isinstance(text, str))
@@ -49,17 +49,17 @@ class Snapshots:
     def _cosines(self, embedder: Embedder, topic: str, texts: Sequence[str]) -> list[float]:
         if not texts:
             return []
-        (asked,) = embedder.embed([topic], as_questions=True)
+        (vector,) = embedder.embed([topic], as_questions=True)
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         self._vectors.update(zip(new, embedder.embed(new), strict=True))
-        return [cosine(asked, self._vectors[text]) or 0.0 for text in texts]
+        return [cosine(vector, self._vectors[text]) or 0.0 for text in texts]
 
 
 def of_session(workspace: Workspace, ref: str | None, tokens: int) -> Snapshots:
     """Snapshots of a session, by default the current one. Raises NotFoundError, UsageError, CorruptError."""
     session = sessions.find(workspace, ref) if ref else sessions.current(workspace, ACTIVE, PAUSED)
-    said = sessions.messages(workspace, session)
-    return Snapshots(workspace, snapshot.of_messages(said, session.id, tokens), tokens)
+    parts = snapshot.of_messages(sessions.messages(workspace, session), session.id, tokens)
+    return Snapshots(workspace, parts, tokens)
 
 
 def of_text(workspace: Workspace, text: str, tokens: int) -> Snapshots:

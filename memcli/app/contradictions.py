@@ -1,4 +1,5 @@
-"""Contradictions as links, both ways: made with the memory that was checked, dropped when a new text ends them."""
+"""Links between memories that contradict each other: made in both after a check, removed when a new text ends the
+contradiction."""
 
 from __future__ import annotations
 
@@ -19,34 +20,40 @@ if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
 
 Wanted = Sequence[Sequence[Mapping[str, Json]]]
-"""For each candidate the contradictions that were found: `id` or the `place` of another candidate, its `hash`, whether the
-newer one `holds`, and whether the user has `accepted` both."""
+"""For each candidate its contradictions, as `Resolution.wanted` returns them: the `id` of the other memory, or the `place` of
+another candidate, its `hash`, whether the newer one `holds`, and whether the user has `accepted` both."""
 
 
 def linked(shelf: Shelf, outcomes: Sequence[Mapping[str, Any]], wanted: Wanted, now: str) -> Iterator[Memory]:
-    """The memories of the outcomes, and what they contradict, with links to each other: those that changed.
+    """The memories of the outcomes and those that they contradict, with links to each other; only changed ones.
 
-    Whoever takes them lays each over the shelf before the next.
+    Lay each over the shelf before you take the next: one memory may change several times.
     """
     for outcome, found in zip(outcomes, wanted, strict=False):
         for one in found:
             name = outcomes[one["place"]]["id"] if one["place"] >= 0 else one["id"]
             new, old = shelf.get(outcome["id"]), shelf.get(name)
             if new is None or old is None or new.id == old.id or old.hash != one["hash"]:
-                continue  # it has changed, or gone, since it was compared
+                continue  # changed or removed since the comparison
             if not all(memory.active and holds(memory, now) for memory in (new, old)):
                 continue
             marks: dict[str, Json] = {"accepted": True} if one["accepted"] else {}
             of_newer = {**marks, "holds": True} if one["holds"] else marks
             for memory, other, own in ((new, old, of_newer), (old, new, marks)):
-                after = _with_link(memory, other.id, now, own)
+                link = {"to": other.id, "relation": CONTRADICTS, "weight": 1.0, "created_at": now, "by": CHECK, **own}
+                known = next((each for each in memory.links if link_key(each) == link_key(link)), None)
+                # An existing link keeps its date and author: a person may have made it.
+                links = [
+                    {**known, **own} if known and link_key(each) == link_key(link) else each for each in memory.links
+                ]
+                after = replace(memory, links=tuple(links if known else [*links, link]))
                 if after != memory:
                     yield after
 
 
 def link_found(workspace: Workspace, memory: Memory) -> list[Found]:
-    """Links a memory, whose text has changed, with what it contradicts; what that is, and what it repeats, but for what was
-    linked already."""
+    """Links a memory, whose text has changed, with the memories that it contradicts. Returns the findings, without memories
+    that were linked before."""
     from memcli.app.candidate import Candidate
     from memcli.app.check import check
     from memcli.app.repo import over_main
@@ -72,7 +79,8 @@ def link_found(workspace: Workspace, memory: Memory) -> list[Found]:
 
 
 def settled(shelf: Shelf, memory: Memory) -> Iterator[Memory]:
-    """The memory, whose text has changed, and those that it contradicted, without the links that no longer hold."""
+    """The memory, whose text has changed, and those that it no longer contradicts, without the links of the check between
+    them; nothing where all links still hold."""
     gone = []
     for link in memory.links:
         if is_found(link) and (other := shelf.get(link["to"])) is not None:
@@ -88,12 +96,3 @@ def settled(shelf: Shelf, memory: Memory) -> Iterator[Memory]:
 def _without_links(memory: Memory, names: set[str]) -> Memory:
     links = tuple(link for link in memory.links if not (is_found(link) and link["to"] in names))
     return replace(memory, links=links)
-
-
-def _with_link(memory: Memory, name: str, now: str, marks: Mapping[str, Json]) -> Memory:
-    link = {"to": name, "relation": CONTRADICTS, "weight": 1.0, "created_at": now, "by": CHECK, **marks}
-    known = next((each for each in memory.links if link_key(each) == link_key(link)), None)
-    if known is None:
-        return replace(memory, links=(*memory.links, link))
-    kept = {**known, **marks}  # one that somebody made stays theirs
-    return replace(memory, links=tuple(kept if link_key(each) == link_key(link) else each for each in memory.links))
