@@ -1,2 +1,4 @@
-"""The MCP server: the protocol of agents, over standard input and, on the official SDK, over HTTP. What its tools do comes
-from its caller."""
+"""The MCP server: the Model Context Protocol over standard input and, with the official SDK, over HTTP.
+
+Its tools run verbs; no use case belongs here.
+"""

@@ -13,6 +13,8 @@ from memcli.cli.verb import PLUMBING, CommandContext, verb
 from memcli.errors import RefusedError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from memcli.cli.calls import Calls
 
 _SETS = ("default", "all")
@@ -71,22 +73,22 @@ def _calls(session: CommandContext, root: str | None) -> Calls:
 
 
 def _serve_http(session: CommandContext, tools: str, port: int) -> None:
-    """Serves whoever has a token, behind the gate of `memcli serve`. None of these clients chooses the project."""
+    """Serves clients with a token over HTTP, behind the gate of `memcli serve`. All of them use the project of the command."""
     for needed, module in (("mcp", "mcp"), ("serve", "fastapi")):
         if find_spec(module) is None:
             raise UsageError(
                 f"mcp --http needs the extra `{needed}`", f"pip install '.[{needed}]' in a clone of memcli"
             )
     from memcli.extras.mcp.offer import make_offer
-    from memcli.extras.mcp.server import CheckedBodies, sdk_server
+    from memcli.extras.mcp.server import check_bodies, sdk_server
     from memcli.wiring import extra
 
     root = session.open().root
 
-    def make_app() -> CheckedBodies:
+    def make_app() -> Callable[[Any, Any, Any], Awaitable[None]]:
         calls = _calls(session, root)
         calls.load()
-        return CheckedBodies(sdk_server(make_offer(calls, tools), _admit).streamable_http_app())
+        return partial(check_bodies, sdk_server(make_offer(calls, tools), _admit).streamable_http_app())
 
     def ready(address: str, token_file: str) -> None:
         session.output.note(f"serving MCP on {address}/mcp")
@@ -96,11 +98,13 @@ def _serve_http(session: CommandContext, tools: str, port: int) -> None:
 
 
 def _admit(request: Any, writes: bool) -> None:
-    """Raises RefusedError for a call that its caller may not make; what it changes is noted under the caller's name."""
+    """Raises RefusedError for a call that its caller may not make. The audit log names the caller for what the call changes."""
     from memcli.model.space import READER, WRITER
 
     caller = request.state.caller  # an `extras.serve.access.Caller`
     caller.check(WRITER if writes else READER)
+    # Tools print text, which cannot be filtered by space as the JSON of `serve` is.
     if caller.spaces:
         raise RefusedError("the token is for some spaces only, and MCP speaks of all", "use a token for all spaces")
+    # The SDK server runs one call at a time, so that the environment of the process is that of the call.
     os.environ["MEMCLI_USER"] = f"mcp:{caller.name}"

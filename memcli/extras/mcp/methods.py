@@ -1,8 +1,8 @@
-"""The Model Context Protocol without the SDK: its messages, which are JSON-RPC, its methods, and the results of these, which
-are the same over standard input and over HTTP. Long results come in pages.
+"""The Model Context Protocol without the SDK: its messages (JSON-RPC 2.0), its methods, and their results, which are the same
+over standard input and over HTTP. Long results have pages.
 
-Clients of the versions up to 2025 begin with `initialize`. From 2026-07-28 on they do without: each request names its
-version, and its result says a little more.
+Clients of the versions up to 2025 begin with the request `initialize`. From 2026-07-28 on there is no such handshake: each request
+names its version, and each result has a few more fields.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from memcli.record import Record
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 INTERNAL_ERROR, UNSUPPORTED_VERSION = -32603, -32022
 _MOST_DIGITS = 4_300
-"""Python converts no more by default, since the time grows with the square."""
+"""Python converts no longer numbers by default, since the time grows with the square of their digits."""
 
 Id = int | str
 
 
 class RequestError(Exception):
-    """A request that is answered by an error. `request_id` is None where it cannot be known."""
+    """A request that is answered with an error. `request_id` is None if it cannot be read."""
 
     def __init__(self, code: int, message: str, data: Any = None, request_id: Id | None = None) -> None:
         super().__init__(message)
         self.code, self.message, self.data, self.request_id = code, message, data, request_id
 
     def answer(self, request_id: Id | None) -> dict[str, Any]:
-        """The answer to the request."""
+        """The message that reports the error."""
         error = {"code": self.code, "message": self.message, **({} if self.data is None else {"data": self.data})}
         return {"jsonrpc": "2.0", "id": request_id, "error": error}
 
 
 class Incoming(Record, kw_only=True):
-    """A message of the client: a request, a notification, which has no id, or a reply, which has no method. `result` is
-    that of a reply, None for an error."""
+    """A message of the client: a request, a notification, which has no id, or a response, which has no method. `result` is
+    that of a response, None for an error."""
 
     id: Id | None = None
     method: str = ""
@@ -55,12 +55,12 @@ class Incoming(Record, kw_only=True):
 
 
 def encode_message(message: Mapping[str, Any]) -> bytes:
-    """The line of a message."""
+    """A message as a line of JSON in UTF-8."""
     return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
 
 
 def parse_message(line: bytes) -> Incoming:
-    """The message on a line. Raises RequestError, which knows the id of the request if the line shows it."""
+    """The message on a line. Raises RequestError, with the id of the request if it can be read."""
     numbers: list[str] = []
 
     def whole(digits: str) -> int | None:
@@ -71,6 +71,7 @@ def parse_message(line: bytes) -> Incoming:
 
     try:
         found = json.loads(line.decode(), parse_int=whole, parse_constant=_refuse)
+        # An escape such as \ud800 is valid JSON, but half of a surrogate pair has no form in UTF-8.
         is_text = b"\\ud" not in line.lower() or _is_text(found)
     except UnicodeDecodeError:
         raise RequestError(PARSE_ERROR, "parse error: not valid UTF-8") from None
@@ -97,7 +98,7 @@ def parse_message(line: bytes) -> Incoming:
         else "params must be an object" if not isinstance(params, dict | None)
         else ""
     )  # fmt: skip
-    if problem and request_id is None:  # notifications are never answered
+    if problem and request_id is None:  # JSON-RPC: a notification has no response
         return Incoming(method="notifications/invalid", params={})
     if problem:
         raise RequestError(INVALID_PARAMS, f"invalid params: {problem}", request_id=request_id)
@@ -109,7 +110,7 @@ def _refuse(name: str) -> NoReturn:
 
 
 def _is_text(value: Any) -> bool:
-    """Whether UTF-8 can write all strings in a value. Raises RecursionError."""
+    """Whether UTF-8 can encode all strings in a value. Raises RecursionError."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -118,18 +119,18 @@ def _is_text(value: Any) -> bool:
 
 
 MOST_TOKENS = 8_000
-"""The most that one result has; the rest is on further pages."""
+"""The most tokens in one result; the rest is on further pages."""
 _NOTE_TOKENS = 100
-"""For the line that has the cursor."""
+"""Tokens of a page that the line with the cursor may have."""
 _ERROR_TOKENS = 1_000
-_MOST_KEPT, _MOST_CHARACTERS = 8, 1 << 26
-_KEPT_SECONDS = 600.0
+_MOST_STORED, _MOST_CHARACTERS = 8, 1 << 26
+_STORED_SECONDS = 600.0
 _DIGEST = 8
 _QUERY = f"?{CURSOR}="
 
 
-class _Kept(Record):
-    """A result of several pages: what asked for it, its text, the state of the memory then, and the time."""
+class _LongResult(Record):
+    """A result of several pages: the key of its request, its text, the state of the memory, and the time in seconds."""
 
     key: str
     text: str
@@ -138,67 +139,74 @@ class _Kept(Record):
 
 
 class ResultPages:
-    """The pages of results. What does not fit on one is kept until the memory changes, for some minutes: a further page
-    repeats no search."""
+    """The pages of results. A result of several pages is stored until the memory changes, but for some minutes at most, so
+    that a further page neither repeats a search nor runs a tool that writes again."""
 
     def __init__(self, state: Callable[[], object]) -> None:
         self._state = state
-        self._kept: dict[str, _Kept] = {}
+        self._stored: dict[str, _LongResult] = {}
 
     def read(self, key: str, cursor: Any, run: Callable[[], str], how: str, *, writes: bool = False) -> str:
-        """The first page of what `run` gives for a request with this `key`, or the page of it that `cursor` leads to. If there
-        is more, its last line says `how` to get there, with the next cursor in the place of `%s`. `run` may change the memory
-        itself if it `writes`. Raises UsageError."""
+        """The first page of the result of `run` for a request with this `key`, or the page at `cursor`.
+
+        If there is more, the last line of the page explains `how` to read it, with the next cursor in place of `%s`. With
+        `writes`, `run` itself may change the memory. Raises UsageError for a cursor that is wrong or too old.
+        """
         if cursor:
-            digest, start, kept = self._at(key, str(cursor))
-            return _page(kept.text, start, digest, how)
+            digest, start, text = self._at(key, str(cursor))
+            return _page(text, start, digest, how)
         state = self._state()
         text = run()
         digest = hashlib.sha256(f"{key}\n{text}".encode("utf-8", "replace")).hexdigest()[:_DIGEST]
         first = _page(text, 0, digest, how)
         if first != text:
-            self._kept.pop(digest, None)
-            self._kept[digest] = _Kept(key, text, self._state() if writes else state, time.monotonic())
-            while len(self._kept) > 1 and (
-                len(self._kept) > _MOST_KEPT or sum(len(one.text) for one in self._kept.values()) > _MOST_CHARACTERS
+            self._stored.pop(digest, None)  # stored again, it is the newest
+            # The state from before a search: if the memory changes while it runs, its result is already out of date.
+            self._stored[digest] = _LongResult(key, text, self._state() if writes else state, time.monotonic())
+            while len(self._stored) > 1 and (
+                len(self._stored) > _MOST_STORED
+                or sum(len(one.text) for one in self._stored.values()) > _MOST_CHARACTERS
             ):
-                del self._kept[next(iter(self._kept))]  # the oldest
+                del self._stored[next(iter(self._stored))]  # the oldest
         return first
 
-    def _at(self, key: str, cursor: str) -> tuple[str, int, _Kept]:
+    def _at(self, key: str, cursor: str) -> tuple[str, int, str]:
+        """The digest of a stored result, the character at which a page begins, and the text. Raises UsageError."""
         number, _, digest = cursor.partition("-")
         if not (number.isascii() and number.isdigit() and len(number) < _SHOWN):
             raise UsageError(f"no {CURSOR} {cursor[:_SHOWN]!r}", "use the one at the end of a result, or none")
         state, now = self._state(), time.monotonic()
-        self._kept = {
-            digest: one for digest, one in self._kept.items() if one.state == state and now - one.since < _KEPT_SECONDS
+        self._stored = {
+            digest: one
+            for digest, one in self._stored.items()
+            if one.state == state and now - one.since < _STORED_SECONDS
         }
-        kept = self._kept.get(digest)
-        if kept is None:
+        found = self._stored.get(digest)
+        if found is None:
             raise UsageError(
                 f"the result of this {CURSOR} is no longer kept: the memory changed, or some time has passed",
                 f"call again without a {CURSOR}",
             )
-        if kept.key != key or int(number) >= len(kept.text):
+        if found.key != key or int(number) >= len(found.text):
             raise UsageError(f"the {CURSOR} belongs to another call", f"repeat the arguments, or omit the {CURSOR}")
-        return digest, int(number), kept
+        return digest, int(number), found.text
 
 
 def _page(text: str, start: int, digest: str, how: str) -> str:
-    """As many lines of `text` from `start` as fit into a result; if there is more, its last line says how to get there."""
+    """As many lines of `text` from `start` as fit into a result; if there is more, the last line explains how to read it."""
     if end_of_tokens(text, MOST_TOKENS, start) == len(text):
         return text[start:]
     end = end_of_tokens(text, MOST_TOKENS - _NOTE_TOKENS, start)
     line = text.rfind("\n", start, end) + 1
     if line > start:
         end = line
-    elif end == start:  # a word of more than a page
+    elif end == start:  # a word longer than a page: cut anywhere, so that the next cursor is another
         end = min(len(text), start + MOST_TOKENS // 2)
     return f"{text[start:end]}\n[There is more: {how % f'{end}-{digest}'}.]"
 
 
 _SHOWN = 40
-"""How much of a wrong name an error repeats."""
+"""The most characters of a wrong name that an error repeats."""
 
 
 SERVER = {"name": "memcli", "version": __version__}
@@ -206,8 +214,10 @@ Result = dict[str, Any]
 
 
 class Results:
-    """Makes the results of what is offered. `admit` is called before a call, with whether it writes; what it raises is
-    reported as what a tool raises."""
+    """The results of the methods of an offer.
+
+    Methods call `admit` first, with whether they may write; an error that it raises is reported as one of a tool.
+    """
 
     def __init__(self, offer: Offer) -> None:
         self._offer = offer
@@ -229,15 +239,15 @@ class Results:
         ]  # fmt: skip
         return {"tools": listed}
 
-    def resources(self) -> Result:
-        """The list of resources that are no templates."""
-        return {"resources": [_resource(one, "uri") for one in self._offer.resources if not one.is_template]}
-
-    def templates(self) -> Result:
-        """The list of templates of resources."""
-        return {
-            "resourceTemplates": [_resource(one, "uriTemplate") for one in self._offer.resources if one.is_template]
-        }
+    def resources(self, *, templates: bool = False) -> Result:
+        """The list of resources, or of templates of resources."""
+        field, uri = ("resourceTemplates", "uriTemplate") if templates else ("resources", "uri")
+        listed = [
+            {uri: one.uri, "name": one.name, "description": one.description, "mimeType": one.mime_type}
+            for one in self._offer.resources
+            if one.is_template == templates
+        ]
+        return {field: listed}
 
     def prompts(self) -> Result:
         """The list of prompts."""
@@ -251,7 +261,7 @@ class Results:
     def call_tool(
         self, name: str, arguments: Mapping[str, Any], admit: Callable[[bool], None] = lambda _: None
     ) -> Result:
-        """A page of what a tool answers, or the error in a line."""
+        """A page of the result of a tool, or its error on a line."""
         tool = self._tools.get(name)
         try:
             admit(tool is not None and not tool.reads_only)
@@ -263,7 +273,7 @@ class Results:
             text = self._pages.read(
                 key, arguments.get(CURSOR), lambda: tool.call(given), how, writes=not tool.reads_only
             )
-        except Exception as error:  # noqa: BLE001 - an agent is told of every error, in words
+        except Exception as error:  # noqa: BLE001 - an agent has no other way to learn of a failure
             return {"content": [{"type": "text", "text": _report(error)}], "isError": True}
         return {"content": [{"type": "text", "text": text}], "isError": False}
 
@@ -280,7 +290,7 @@ class Results:
     def get_prompt(
         self, name: str, arguments: Mapping[str, Any], admit: Callable[[bool], None] = lambda _: None
     ) -> Result:
-        """The message of the prompt, which users ask for: it has no further pages. Raises RequestError."""
+        """The message of the prompt, cut to a page: users request it, who cannot request another one. Raises RequestError."""
         prompt = self._offer.prompt
         with _reported():
             admit(False)
@@ -301,21 +311,17 @@ class Results:
 
 
 def _report(error: Exception) -> str:
-    """An error in a line."""
+    """An error on a line."""
     return cut_tokens(on_one_line(as_error(error)), _ERROR_TOKENS)
 
 
 @contextmanager
 def _reported() -> Iterator[None]:
-    """Around the work of a request that has no place for errors in its result. Raises RequestError for each."""
+    """Turns every error in its body into a RequestError, for methods whose results have no field for errors."""
     try:
         yield
-    except Exception as error:  # noqa: BLE001 - an agent is told of every error, in words
+    except Exception as error:  # noqa: BLE001 - an agent has no other way to learn of a failure
         raise RequestError(INVALID_PARAMS, _report(error)) from None
-
-
-def _resource(one: Resource, key: str) -> Result:
-    return {key: one.uri, "name": one.name, "description": one.description, "mimeType": one.mime_type}
 
 
 _VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -331,8 +337,8 @@ _KNOWN = {
 
 
 class Requested(Record, kw_only=True):
-    """What a request asks for. `run` makes the result, and raises RequestError. `is_long` when it reads or writes the
-    memory. `has_handshake` when the client began with one."""
+    """A request that is ready to run. `run` returns the result and raises RequestError; `is_long` if it reads or writes the
+    memory; `has_handshake` if the client began with one."""
 
     run: Callable[[], Result]
     is_long: bool
@@ -340,7 +346,7 @@ class Requested(Record, kw_only=True):
 
 
 def find_request(results: Results, message: Incoming) -> Requested:
-    """What a request asks for. Raises RequestError."""
+    """The method of a request, with its parameters. Raises RequestError."""
     method, params = message.method, message.params
     has_handshake = method == "initialize" or not _names_version(params)
     run: Callable[[], Result]
@@ -364,7 +370,7 @@ def find_request(results: Results, message: Incoming) -> Requested:
         case "resources/list":
             run = results.resources
         case "resources/templates/list":
-            run = results.templates
+            run = partial(results.resources, templates=True)
         case "prompts/list":
             run = results.prompts
         case _:
@@ -377,6 +383,7 @@ def find_request(results: Results, message: Incoming) -> Requested:
 
 
 def _initialize(params: Mapping[str, Any]) -> Result:
+    """The result of the handshake. A client of an unknown version is offered the newest known one, as the protocol wants."""
     version = _text(params, "protocolVersion")
     if not isinstance(params.get("capabilities"), dict) or not isinstance(params.get("clientInfo"), dict):
         raise RequestError(INVALID_PARAMS, "invalid params: capabilities and clientInfo must be objects")
@@ -385,7 +392,7 @@ def _initialize(params: Mapping[str, Any]) -> Result:
 
 
 def _names_version(params: Mapping[str, Any]) -> bool:
-    """Whether a request names its version, as those without a handshake do. Raises RequestError if that is not spoken."""
+    """Whether a request names its version, as without a handshake. Raises RequestError for a version that is not supported."""
     meta = params.get("_meta")
     if not isinstance(meta, dict) or f"{_KEY}protocolVersion" not in meta:
         return False
@@ -401,7 +408,7 @@ def _names_version(params: Mapping[str, Any]) -> bool:
 
 
 def _completed(result: Result, method: str) -> Result:
-    """The result with what a client without a handshake reads in it."""
+    """A result with the fields for clients without a handshake."""
     is_cacheable = method not in ("tools/call", "prompts/get")
     hint = {"cacheScope": "private", "ttlMs": 0} if is_cacheable else {}
     return {**result, **hint, "resultType": "complete", "_meta": {f"{_KEY}serverInfo": SERVER}}

@@ -1,9 +1,4 @@
-"""The server on the official SDK, for HTTP; and that of one client whose messages are lines.
-
-The server on standard input and output. It ends with its client.
-
-The bodies of HTTP requests, checked before the SDK reads them: its errors repeat what it could not read.
-"""
+"""The transports of the MCP server: HTTP with the official SDK, and standard input and output for one client."""
 
 from __future__ import annotations
 
@@ -34,7 +29,6 @@ from memcli.extras.mcp.methods import (
     parse_message,
 )
 from memcli.extras.mcp.offer import INSTRUCTIONS, Offer
-from memcli.record import Record
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -45,10 +39,10 @@ _R = TypeVar("_R", bound="types.Result")
 
 
 def sdk_server(offer: Offer, admit: Callable[[Any, bool], None] = lambda _request, _writes: None) -> Server[Any]:
-    """The server on the official SDK, to be run on a transport. Calls are answered one at a time.
+    """A server of the official SDK, which runs one call at a time.
 
-    `admit` is called before each call, with the request of HTTP that it came in and whether it writes. It raises MemcliError
-    for a call that its caller may not make.
+    `admit` is called before each call, with its HTTP request and whether it may write. It raises MemcliError for a call that
+    its caller may not make.
     """
     import anyio
     import anyio.to_thread
@@ -68,7 +62,7 @@ def sdk_server(offer: Offer, admit: Callable[[Any, bool], None] = lambda _reques
     def answers(
         kind: type[_R], work: Callable[..., Result], values: Callable[[Any], tuple[Any, ...]]
     ) -> Callable[[Any, Any], Awaitable[_R]]:
-        """Answers requests by what `work`, in a thread, makes of the `values` of their parameters."""
+        """A handler of requests, which runs `work` in a thread with the `values` of their parameters."""
 
         async def answer(context: Any, params: Any) -> _R:
             async with lock:
@@ -76,7 +70,7 @@ def sdk_server(offer: Offer, admit: Callable[[Any, bool], None] = lambda _reques
                 try:
                     made = await anyio.to_thread.run_sync(admitted, abandon_on_cancel=True)
                 except anyio.get_cancelled_exc_class():
-                    offer.calls.abandon()  # it is left to itself: the next call does not wait for it
+                    offer.calls.abandon()  # a thread cannot be ended: it stops before its next write, and holds nobody up
                     raise
                 except RequestError as error:
                     raise MCPError(code=error.code, message=error.message) from None
@@ -91,7 +85,7 @@ def sdk_server(offer: Offer, admit: Callable[[Any, bool], None] = lambda _reques
         "memcli", version=__version__, instructions=INSTRUCTIONS,
         on_list_tools=lists(types.ListToolsResult, results.tools),
         on_list_resources=lists(types.ListResourcesResult, results.resources),
-        on_list_resource_templates=lists(types.ListResourceTemplatesResult, results.templates),
+        on_list_resource_templates=lists(types.ListResourceTemplatesResult, partial(results.resources, templates=True)),
         on_list_prompts=lists(types.ListPromptsResult, results.prompts),
         on_call_tool=answers(types.CallToolResult, results.call_tool, named),
         on_read_resource=answers(types.ReadResourceResult, results.read_resource, lambda params: (str(params.uri),)),
@@ -100,19 +94,20 @@ def sdk_server(offer: Offer, admit: Callable[[Any, bool], None] = lambda _reques
 
 
 MOST_BYTES = 1 << 24
-"""The most that a line has."""
+"""The most bytes in a line."""
 _ANSWER_SECONDS = 60.0
-"""So long what was asked is still answered after the end of the input."""
+"""How long requests are still answered after the end of the input."""
 _WRITE_SECONDS = 5.0
 _ROOTS_SECONDS = 2.0
 _ROOTS_ID = "memcli-roots"
 
 
 class LineServer:
-    """Reads requests and writes answers.
+    """Serves one client, whose messages are lines.
 
-    The caller's thread reads, and answers what takes no time. A second one does the rest in order, so that a request can be
-    cancelled and a list asked for meanwhile. A third one writes: a client that does not read stops no one from reading.
+    The thread of the caller reads, and answers requests that take no time. A second thread runs the others in order, so that
+    they can be cancelled, and lists requested meanwhile. A third thread writes: a client that reads no responses cannot stop
+    the server from reading requests.
     """
 
     def __init__(self, offer: Offer, source: BinaryIO, target: BinaryIO) -> None:
@@ -129,7 +124,7 @@ class LineServer:
         self._has_project = False
 
     def run(self) -> None:
-        """Serves until the input ends and what came by it is answered."""
+        """Serves until the input ends and its requests are answered."""
         writer = Thread(target=self._write, daemon=True, name="answers")
         writer.start()
         while line := self._source.readline(MOST_BYTES + 1):
@@ -146,7 +141,7 @@ class LineServer:
         writer.join(_WRITE_SECONDS)
 
     def _take(self, line: bytes) -> None:
-        """Takes a message: answers a request that takes no time, and puts any other behind those that wait."""
+        """Handles a message: answers a request that takes no time, and queues any other."""
         request_id: Id | None = None
         try:
             message = parse_message(line)
@@ -161,37 +156,37 @@ class LineServer:
                 elif message.method == "notifications/roots/list_changed":
                     self._has_project = False
                 return
-            asked = find_request(self._results, message)
-            if not asked.is_long:
-                self._send({"jsonrpc": "2.0", "id": request_id, "result": asked.run()})
+            request = find_request(self._results, message)
+            if not request.is_long:
+                self._send({"jsonrpc": "2.0", "id": request_id, "result": request.run()})
                 if message.method == "initialize":
                     self._has_roots = message.params["capabilities"].get("roots") is not None
                 return
             with self._changed:
-                self._waiting.append((request_id, asked))
+                self._waiting.append((request_id, request))
                 self._changed.notify_all()
-                self._go_on()
+                self._start_work()
         except RequestError as error:
             self._send(error.answer(error.request_id if request_id is None else request_id))
 
     def _cancel(self, request_id: Any) -> None:
-        """Cancels a request, which is then never answered. Left to itself, it keeps no other waiting."""
+        """Cancels a request, which is then never answered. If it runs, its thread is abandoned, and others need not wait for it."""
         with self._changed:
             self._waiting = deque(one for one in self._waiting if one[0] != request_id)
             if self._current is not None and self._current[0] == request_id:
                 self._offer.calls.abandon()
                 self._current = None
                 self._is_at_work = False
-                self._go_on()
+                self._start_work()
 
-    def _go_on(self) -> None:
-        """Starts a thread for what waits, if none is at work."""
+    def _start_work(self) -> None:
+        """Starts a thread for the queue, unless one runs. The caller holds the lock."""
         if self._waiting and not self._is_at_work:
             self._is_at_work = True
             Thread(target=self._work, daemon=True, name="requests").start()
 
     def _work(self) -> None:
-        """Answers what waits, until nothing does or the current request is cancelled: then another thread goes on."""
+        """Answers the queue until it is empty, or until the current request is cancelled: then another thread continues."""
         while True:
             with self._changed:
                 if not self._waiting:
@@ -207,24 +202,24 @@ class LineServer:
                 self._changed.notify_all()
 
     def _answer(self, one: tuple[Id, Requested]) -> dict[str, Any]:
-        request_id, asked = one
+        request_id, request = one
         try:
-            # The client's roots are asked for before the first request of a session, and again when they change.
+            # The client's roots are requested before the first call of a session, and again when they have changed.
             if not (self._offer.find_project is None or self._has_project):
                 self._has_project = True
-                roots = self._roots() if self._has_roots and one[1].has_handshake else None
+                roots = self._roots() if self._has_roots and request.has_handshake else None
                 if self._current is one:
                     self._offer.find_project(roots)
-                else:  # cancelled: the next request asks again
+                else:  # the request was cancelled meanwhile: the next one requests them again
                     self._has_project = False
-            return {"jsonrpc": "2.0", "id": request_id, "result": asked.run()}
+            return {"jsonrpc": "2.0", "id": request_id, "result": request.run()}
         except RequestError as error:
             return error.answer(request_id)
         except BaseException as error:  # noqa: BLE001 - every request is answered
             return RequestError(INTERNAL_ERROR, f"internal error: {type(error).__name__}").answer(request_id)
 
     def _roots(self) -> list[str] | None:
-        """The folders that the client works in, by its word; None if it does not say."""
+        """The folders that the client works in; None if it does not answer in time or as the protocol wants."""
         self._send({"jsonrpc": "2.0", "id": _ROOTS_ID, "method": "roots/list"})
         try:
             found = self._replies.get(timeout=_ROOTS_SECONDS)
@@ -237,13 +232,13 @@ class LineServer:
         self._lines.put(encode_message(message))
 
     def _write(self) -> None:
-        """Writes lines. Once the first answer is written, what later ones need is loaded."""
+        """Writes lines. After the first one, which the client waits for, it loads what later requests need."""
         is_first = True
         while (line := self._lines.get()) is not None:
             try:
                 self._target.write(line)
                 self._target.flush()
-            except (OSError, ValueError):  # nobody reads any more
+            except (OSError, ValueError):  # the client has closed the pipe
                 return
             if is_first:
                 self._offer.calls.load()
@@ -254,8 +249,8 @@ _LOOK_SECONDS = 1.0
 
 
 def serve_stdio(offer: Offer) -> None:
-    """Serves one client, until standard input ends and what came by it is answered, or the process that started this one is gone."""
-    # End this process when its parent is gone, even while a tool is at work: writes are all or nothing.
+    """Serves one client, until standard input ends and its requests are answered, or the parent process has ended."""
+    # Without its parent this process ends even while a tool runs: writes are all or nothing.
     parent = os.getppid()
 
     def look() -> None:
@@ -264,42 +259,41 @@ def serve_stdio(offer: Offer) -> None:
         os._exit(0)
 
     threading.Thread(target=look, daemon=True, name="parent").start()
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python would wait for the next line: writes are all or nothing
+    # A handler of Python would run only after the next line of input. The system ends the process at once.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     source, target = os.dup(sys.stdin.fileno()), os.dup(sys.stdout.fileno())
     nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, sys.stdin.fileno())  # what else reads or prints, also in other processes, disturbs no message
+    # Libraries and child processes that read standard input or print must not touch the messages.
+    os.dup2(nothing, sys.stdin.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     os.close(nothing)
     LineServer(offer, os.fdopen(source, "rb"), os.fdopen(target, "wb")).run()
 
 
-class CheckedBodies(Record):
-    """An application that answers what is no message, and passes on the rest."""
+async def check_bodies(app: Any, scope: Any, receive: Any, send: Any) -> None:
+    """An ASGI application, once `app` is bound: it refuses a body that is not a message, and passes others on to `app`."""
+    if scope["type"] != "http" or scope["method"] != "POST":
+        await app(scope, receive, send)
+        return
+    body, is_whole = b"", False
+    while not is_whole:
+        event = await receive()
+        if event["type"] != "http.request":
+            return  # the client has gone
+        body += event.get("body", b"")
+        is_whole = not event.get("more_body", False)
+    # Checked before the SDK reads it, whose errors quote what it could not read.
+    try:
+        parse_message(body)
+    except RequestError as error:
+        line = encode_message(error.answer(error.request_id))
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(line)).encode())]
+        await send({"type": "http.response.start", "status": 400, "headers": headers})
+        await send({"type": "http.response.body", "body": line})
+        return
+    events = [{"type": "http.request", "body": body, "more_body": False}]
 
-    _app: Any
+    async def replay() -> Any:
+        return events.pop() if events else await receive()
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http" or scope["method"] != "POST":
-            await self._app(scope, receive, send)
-            return
-        body, is_whole = b"", False
-        while not is_whole:
-            event = await receive()
-            if event["type"] != "http.request":
-                return  # the client has gone
-            body += event.get("body", b"")
-            is_whole = not event.get("more_body", False)
-        try:
-            parse_message(body)
-        except RequestError as error:
-            line = encode_message(error.answer(error.request_id))
-            headers = [(b"content-type", b"application/json"), (b"content-length", str(len(line)).encode())]
-            await send({"type": "http.response.start", "status": 400, "headers": headers})
-            await send({"type": "http.response.body", "body": line})
-            return
-        events = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def replay() -> Any:
-            return events.pop() if events else await receive()
-
-        await self._app(scope, replay, send)
+    await app(scope, replay, send)

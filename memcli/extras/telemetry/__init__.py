@@ -1,4 +1,4 @@
-"""Telemetry: the numbers and text of metrics, and the traces of commands.
+"""Telemetry: metrics for Prometheus, and traces of commands for OpenTelemetry.
 
-It reads what the core counts, and watches commands through its ports; no text of a memory is in what it hands on.
+It reads the counters of the core and observes commands through its ports. Neither metrics nor traces have text of memories.
 """

@@ -1,4 +1,4 @@
-"""Where spans go: to a collector by OTLP over HTTP, from a thread that no command waits for, but a moment at its end."""
+"""The export of spans: a thread sends them to a collector by OTLP over HTTP; a process waits for it only at its end, for a second."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 
 FLUSH_SECONDS = 1.0
-"""How long a process waits at its end for the collector."""
+"""How long a process waits for the collector at its end."""
 _MOST_WAITING = 2_048
 _MOST_AT_ONCE = 512
 _OWN = "MEMCLI_OTEL_"
 _TIMEOUTS = ("OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT")
 _DEFAULT_TIMEOUT = "0.75"
-"""In seconds: the exporter waits for longer than this before it tries again, so that it gives up a collector that is down."""
+"""In seconds. The exporter waits longer than this before it tries again, so that it gives up on a collector that is down."""
 
 
 class Sender(SpanProcessor):
-    """Sends spans in a thread of its own, as they end. When the collector is slower than the commands, the oldest are lost."""
+    """Sends spans in a thread of its own, as they end. If the collector is slower than the commands, the oldest are dropped."""
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._exporter = exporter
@@ -41,7 +41,8 @@ class Sender(SpanProcessor):
         self._pid = 0
 
     def on_end(self, span: ReadableSpan) -> None:
-        if self._pid != os.getpid():  # threads do not survive a fork
+        # A fork has no threads of its parent, may have copied a lock that one of them held, and does not send its spans.
+        if self._pid != os.getpid():
             self._pid = os.getpid()
             self._changed = Condition()
             self._waiting.clear()
@@ -51,7 +52,7 @@ class Sender(SpanProcessor):
             self._changed.notify_all()
 
     def flush(self, seconds: float) -> None:
-        """Waits until all that waits was sent, or refused, but no longer than this."""
+        """Waits until all spans are sent or refused, for `seconds` at most."""
         ends = monotonic() + seconds
         with self._changed:
             while (self._waiting or self._is_busy) and (left := ends - monotonic()) > 0 and self._pid == os.getpid():
@@ -72,7 +73,7 @@ class Sender(SpanProcessor):
                 self._is_busy = True
             try:
                 self._exporter.export(batch)
-            except Exception:
+            except Exception:  # else the thread would end, and send no later span
                 logging.getLogger("memcli").debug("spans were not sent", exc_info=True)
 
 
@@ -88,14 +89,14 @@ _providers: dict[int, tuple[TracerProvider, Sender]] = {}
 
 
 def open_tracer(environ: Mapping[str, str], make: Callable[[], SpanExporter] | None = None) -> Tracer:
-    """The tracer of this process, made when it is first needed. Raises ImportError when the extra is missing."""
+    """The tracer of this process, created when it is first needed. Raises ImportError if the extra is not installed."""
     from memcli import __version__
 
     with _lock:
         if os.getpid() not in _providers:
-            # Without a handler, failures go to standard error.
+            # Without a handler, logging prints failures to standard error.
             logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
-            # The variables of OpenTelemetry that memcli sets: MEMCLI_OTEL_* for OTEL_*, a short time limit, and a name.
+            # What memcli sets for the SDK: MEMCLI_OTEL_* in place of OTEL_*, and defaults of a short time limit and a name.
             own = {f"OTEL_{name.removeprefix(_OWN)}": value for name, value in environ.items() if name.startswith(_OWN)}
             if not any(own.get(name) or environ.get(name) for name in _TIMEOUTS):
                 own[_TIMEOUTS[0]] = _DEFAULT_TIMEOUT
@@ -112,14 +113,14 @@ def open_tracer(environ: Mapping[str, str], make: Callable[[], SpanExporter] | N
 
 
 def flush(seconds: float = FLUSH_SECONDS) -> None:
-    """Waits for what is still to be sent, but no longer than this."""
+    """Waits until all spans of this process are sent or refused, for `seconds` at most."""
     if os.getpid() in _providers:
         _providers[os.getpid()][1].flush(seconds)
 
 
 @contextmanager
 def _overlaid(variables: Mapping[str, str]) -> Iterator[None]:
-    """The environment with these variables: the SDK reads nothing else, and only when it is set up."""
+    """Sets variables of the environment for the body: the SDK takes most settings from there alone, and only when it is set up."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

@@ -1,4 +1,4 @@
-"""Metrics: what a store holds, what was done with it on this machine, and what language models have cost."""
+"""Metrics: the memories in a store, the commands on this machine, and the costs of language models."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MILLION = 1_000_000
 
 
 class Sample(Record):
-    """A number under `name`, which begins with that of its family, and labels in their order."""
+    """A number with its name, which begins with that of its family, and its labels in order."""
 
     name: str
     labels: tuple[tuple[str, str], ...]
@@ -41,7 +41,7 @@ class Sample(Record):
 
 
 class Family(Record):
-    """What is measured under one name, as COUNTER, GAUGE or HISTOGRAM."""
+    """The samples of one metric, whose `kind` is COUNTER, GAUGE or HISTOGRAM."""
 
     name: str
     kind: str
@@ -55,7 +55,7 @@ class Family(Record):
 
 
 def metrics(workspace: Workspace) -> list[Family]:
-    """All families, in the same order every time; one that nothing was counted in has no samples. Raises StoreError."""
+    """All families in a fixed order; one without counts has no samples. Raises StoreError."""
     totals = workspace.counters.read()
     spent = sorted(workspace.ledger.sums(workspace.clock()[:10]).items())
     tokens, dollars = "memcli_provider_tokens_total", "memcli_provider_usd_total"
@@ -87,7 +87,7 @@ def _objects(workspace: Workspace) -> Iterator[Sample]:
         try:
             with closing(Views()) as views:
                 size = views.again(partial(_size, views, workspace, space))
-        except CorruptError as error:
+        except CorruptError as error:  # the metrics of all other spaces are still of use
             workspace.warn(f"space {space!r} is not counted: {error.message}")
         else:
             yield Sample("memcli_memory_objects", (("space", space),), size)
@@ -98,8 +98,8 @@ def _size(views: Views, workspace: Workspace, space: str) -> int:
 
 
 def _counter(name: str, text: str, totals: Totals, kind: str, labels: tuple[str, ...], *, command: str = "") -> Family:
-    """What was counted of a kind, by labels: the parts of its keys, or some of those of `RUN`; of runs all, or those of a
-    `command`."""
+    """The counts of a kind, summed by labels, which name the parts of its keys; for `RUN`, some of these parts. With `command`
+    only runs of that command count."""
     parts = ("command", "space", "backend", "status") if kind == RUN else labels
     places = [1 + parts.index(label) for label in labels]
     sums: Totals = {}
@@ -115,7 +115,7 @@ def _counter(name: str, text: str, totals: Totals, kind: str, labels: tuple[str,
 
 
 def _durations(totals: Totals) -> Iterator[Sample]:
-    """Of each command the runs up to each bound, then their sum and number."""
+    """The histogram of each command: the runs that took at most each bound, then the sum in seconds, and the number of runs."""
     for command in sorted(key[1] for key in totals if key[0] == MICROS):
         label = ("command", command)
         count = 0
@@ -131,11 +131,8 @@ _ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
 
 
 def render(families: Iterable[Family]) -> str:
-    """The text exposition format of Prometheus, version 0.0.4: one family after the other, with a newline at the end.
-
-    It is three rules of escaping and one line a sample, so that `memcli metrics` needs no library; a test reads it by the
-    parser of prometheus-client.
-    """
+    """The families in the text exposition format of Prometheus, version 0.0.4, with a newline at the end."""
+    # Three rules of escaping and a line for each sample are not worth a library; a test reads the text with prometheus-client.
     lines = []
     for family in families:
         text = family.help.replace("\\", r"\\").replace("\n", r"\n")

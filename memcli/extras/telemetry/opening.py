@@ -1,4 +1,4 @@
-"""Traces: whether there are any, of which commands, and of questions to language models."""
+"""The switch of traces: which commands and which requests to language models are traced."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
+from memcli.record import Record
 from memcli.settings import is_on
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "MEMCLI_OTEL"
 _UNTRACED = frozenset(("hook run",))
-"""Hooks have no time for a collector, and must not fail."""
+"""Hooks must neither wait for a collector nor fail."""
 
 T = TypeVar("T")
 
@@ -28,7 +29,7 @@ T = TypeVar("T")
 def traced(
     name: str, environ: Mapping[str, str], *, is_offline: bool, is_background: bool
 ) -> Iterator[Observer | None]:
-    """Around a command: what observes it, if it is traced. Raises UsageError when the extra is missing."""
+    """Yields the observer of a command, None if it is not traced. Raises UsageError if the extra is not installed."""
     if name in _UNTRACED or is_offline or is_on(environ, "MEMCLI_OFFLINE") or not is_on(environ, VARIABLE):
         yield None
         return
@@ -54,7 +55,7 @@ def traced(
 
 
 def asking(environ: Mapping[str, str], model: ModelName, task: str) -> AbstractContextManager[None]:
-    """Around one question to a language model."""
+    """Traces one request to a language model, which its body makes."""
     if not is_on(environ, VARIABLE):
         return nullcontext()
     from memcli.extras.telemetry import tracing
@@ -63,7 +64,7 @@ def asking(environ: Mapping[str, str], model: ModelName, task: str) -> AbstractC
 
 
 def note_cost(environ: Mapping[str, str]) -> Callable[[TokenUsage], None]:
-    """What is told the cost of each call."""
+    """A function that receives the cost of each call of a language model."""
     if not is_on(environ, VARIABLE):
         return lambda _: None
     from memcli.extras.telemetry import tracing
@@ -72,13 +73,14 @@ def note_cost(environ: Mapping[str, str]) -> Callable[[TokenUsage], None]:
 
 
 def observed(model: LanguageModel, name: ModelName, environ: Mapping[str, str]) -> LanguageModel:
-    """The model, whose questions are traced."""
+    """The model, with its requests traced."""
     return _Observed(model, name, environ) if is_on(environ, VARIABLE) else model
 
 
-class _Observed:
-    def __init__(self, model: LanguageModel, name: ModelName, environ: Mapping[str, str]) -> None:
-        self._model, self._name, self._environ = model, name, environ
+class _Observed(Record):
+    _model: LanguageModel
+    _model_name: ModelName
+    _environ: Mapping[str, str]
 
     @property
     def name(self) -> str:
@@ -88,5 +90,5 @@ class _Observed:
         self._model.load()
 
     def ask(self, prompt: Prompt, read: Callable[[Json], T], within: float) -> T:
-        with asking(self._environ, self._name, prompt.task):
+        with asking(self._environ, self._model_name, prompt.task):
             return self._model.ask(prompt, read, within)

@@ -1,4 +1,4 @@
-"""Traces of commands as OpenTelemetry spans: what was done, how long it took, how much it was; never a text."""
+"""Traces of commands as OpenTelemetry spans: names, durations and counts, but never text."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 RECALL = "recall"
 TRACED = (RECALL, "remember", "gc")
-"""The commands with a span of their own."""
+"""The commands that have a span."""
 
 
 class CommandSpan(Observer):
-    """A command that runs; counts for its span, if it has one."""
+    """A running command: the counts and costs for its span, which only commands in TRACED have."""
 
     def __init__(self, name: str, tracer: Tracer, span: Span | None) -> None:
         super().__init__()
@@ -37,7 +37,22 @@ class CommandSpan(Observer):
 
     def ranker(self, name: str, ranker: Ranker, sign: Callable[[str], str]) -> Ranker:
         self.backend = name
-        return _Ranker(name, ranker, self, sign) if self._span is not None and self._name == RECALL else ranker
+        command = self._span
+        if command is None or self._name != RECALL:
+            return ranker
+
+        def traced(query: Query, view: IndexedSpace) -> Ranking:
+            # The keyed digest of the topic relates recalls of one topic without its text.
+            digest = sign(query.topic)
+            if digest:
+                command.set_attribute("memcli.topic_digest", digest)
+            attributes = {"memcli.backend": name, "memcli.topic_digest": digest}
+            with _span(self.tracer, f"memcli.recall.{name}", attributes) as span:
+                ranking = ranker(query, view)
+                span.set_attribute("memcli.items", len(ranking.hits))
+            return ranking
+
+        return traced
 
     def shown(self, count: int) -> None:
         if self._span is not None and self._name == RECALL:
@@ -49,15 +64,11 @@ class CommandSpan(Observer):
     def add_items(self, count: int) -> None:
         self._items += count
 
-    def note_topic(self, digest: str) -> None:
-        if self._span is not None and digest:
-            self._span.set_attribute("memcli.topic_digest", digest)
-
     def ended(self, space: str, code: int) -> None:
         if self._span is None:
             return
-        told = {"memcli.space": space, "memcli.backend": self.backend if self._name == RECALL else ""}
-        self._span.set_attributes({name: value for name, value in told.items() if value})
+        places = {"memcli.space": space, "memcli.backend": self.backend if self._name == RECALL else ""}
+        self._span.set_attributes({name: value for name, value in places.items() if value})
         self._span.set_attributes({"memcli.items": self._items, "memcli.exit_code": code})
         if self.cost.tokens:
             self._span.set_attributes(_of_cost(self.cost))
@@ -69,10 +80,18 @@ _running: list[CommandSpan] = []
 
 @contextmanager
 def running(name: str, tracer: Tracer, environ: Mapping[str, str]) -> Iterator[CommandSpan]:
-    """Around a command, which has a span if it is one of `TRACED`."""
-    from opentelemetry import context
+    """Yields the trace of a command, which has a span if it is one of `TRACED`.
 
-    parent = context.attach(_parent(environ))
+    The parent of its spans is the current span of the calling program, else the one that TRACEPARENT names (W3C Trace Context).
+    """
+    from opentelemetry import context, trace
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+    found = context.get_current()
+    if environ.get("TRACEPARENT") and not trace.get_current_span(found).get_span_context().is_valid:
+        carrier = {name: environ[name.upper()] for name in ("traceparent", "tracestate") if environ.get(name.upper())}
+        found = TraceContextTextMapPropagator().extract(carrier, found)
+    parent = context.attach(found)
     try:
         with _span(tracer, f"memcli.{name}") if name in TRACED else nullcontext() as span:
             command = CommandSpan(name, tracer, span)
@@ -88,21 +107,22 @@ def running(name: str, tracer: Tracer, environ: Mapping[str, str]) -> Iterator[C
 
 
 _costs: ContextVar[list[TokenUsage] | None] = ContextVar("memcli_costs", default=None)
-"""What the calls for the question under way have cost."""
+"""The costs of the calls for the current request, which may be several: one that fails is repeated."""
 
 
 @contextmanager
 def asking(provider: str, model: str, task: str) -> Iterator[None]:
-    """Around one question to a language model, which may take several calls."""
-    command = _command.get() or (_running[0] if len(_running) == 1 else None)  # a thread of its own has no context
+    """Gives a span to one request to a language model, which its body makes; the request may take several calls."""
+    # A thread that the command has started does not inherit the context variable: there the only running command is meant.
+    command = _command.get() or (_running[0] if len(_running) == 1 else None)
     if command is None:
         yield
         return
     costs: list[TokenUsage] = []
     token = _costs.set(costs)
-    told = {"memcli.provider": provider, "memcli.model": model, "memcli.task": task}
+    attributes = {"memcli.provider": provider, "memcli.model": model, "memcli.task": task}
     try:
-        with _span(command.tracer, "memcli.provider", told) as span:
+        with _span(command.tracer, "memcli.provider", attributes) as span:
             try:
                 yield
             finally:
@@ -114,26 +134,14 @@ def asking(provider: str, model: str, task: str) -> Iterator[None]:
 
 
 def note_cost(usage: TokenUsage) -> None:
-    """Adds the cost of a call to the question that it was made for."""
+    """Adds the cost of a call to the request that it was made for."""
     if (costs := _costs.get()) is not None:
         costs.append(usage)
 
 
-def _parent(environ: Mapping[str, str]) -> Any:
-    """The span of the program that calls, or that which TRACEPARENT names."""
-    from opentelemetry import context, trace
-    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
-
-    current = context.get_current()
-    if trace.get_current_span(current).get_span_context().is_valid or not environ.get("TRACEPARENT"):
-        return current
-    carrier = {name: environ[name.upper()] for name in ("traceparent", "tracestate") if environ.get(name.upper())}
-    return TraceContextTextMapPropagator().extract(carrier, current)
-
-
 @contextmanager
 def _span(tracer: Tracer, name: str, attributes: Mapping[str, str] = {}) -> Iterator[Span]:
-    """A span, in which an error is recorded by its kind: its message may quote a text."""
+    """Yields a span. Of an error only the type is recorded, since its message may quote text."""
     from opentelemetry.trace import StatusCode
 
     with tracer.start_as_current_span(
@@ -151,34 +159,18 @@ def _span(tracer: Tracer, name: str, attributes: Mapping[str, str] = {}) -> Iter
 
 
 def _plus(one: TokenUsage, other: TokenUsage) -> TokenUsage:
-    """The sum; a price that is not known leaves the other."""
+    """The sum of two costs; an unknown price counts as none, unless both are unknown."""
     known = [usage.nano_usd for usage in (one, other) if usage.nano_usd is not None]
     return TokenUsage(one.tokens_in + other.tokens_in, one.tokens_out + other.tokens_out, sum(known) if known else None)
 
 
 def _of_cost(usage: TokenUsage) -> dict[str, int | float]:
-    told: dict[str, int | float] = {"memcli.tokens_in": usage.tokens_in, "memcli.tokens_out": usage.tokens_out}
-    return told if usage.nano_usd is None else {**told, "memcli.cost_usd": usage.nano_usd / NANO}
-
-
-class _Ranker:
-    """A ranker with a span for each space that it is asked for."""
-
-    def __init__(self, name: str, ranker: Ranker, command: CommandSpan, sign: Callable[[str], str]) -> None:
-        self._name, self._ranker, self._command, self._sign = name, ranker, command, sign
-
-    def __call__(self, query: Query, view: IndexedSpace) -> Ranking:
-        digest = self._sign(query.topic)
-        self._command.note_topic(digest)
-        told = {"memcli.backend": self._name, "memcli.topic_digest": digest}
-        with _span(self._command.tracer, f"memcli.recall.{self._name}", told) as span:
-            ranking = self._ranker(query, view)
-            span.set_attribute("memcli.items", len(ranking.hits))
-        return ranking
+    counts: dict[str, int | float] = {"memcli.tokens_in": usage.tokens_in, "memcli.tokens_out": usage.tokens_out}
+    return counts if usage.nano_usd is None else {**counts, "memcli.cost_usd": usage.nano_usd / NANO}
 
 
 class _Store:
-    """A store; `changed` is told how many memories a write touched."""
+    """A store that passes on to `changed` how many memories a write touched."""
 
     def __init__(self, store: Store, changed: Callable[[int], None]) -> None:
         self._store, self._changed = store, changed
