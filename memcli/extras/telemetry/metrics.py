@@ -36,9 +36,6 @@ class Sample(Record):
     labels: tuple[tuple[str, str], ...]
     value: float
 
-    def to_json(self) -> dict[str, Json]:
-        return {"name": self.name, "labels": dict(self.labels), "value": self.value}
-
 
 class Family(Record):
     """The samples of one metric, whose `kind` is COUNTER, GAUGE or HISTOGRAM."""
@@ -49,9 +46,8 @@ class Family(Record):
     samples: Sequence[Sample] = ()
 
     def to_json(self) -> dict[str, Json]:
-        return {
-            "name": self.name, "type": self.kind, "help": self.help, "samples": [one.to_json() for one in self.samples],
-        }  # fmt: skip
+        samples = [{"name": one.name, "labels": dict(one.labels), "value": one.value} for one in self.samples]
+        return {"name": self.name, "type": self.kind, "help": self.help, "samples": samples}
 
 
 def metrics(workspace: Workspace) -> list[Family]:

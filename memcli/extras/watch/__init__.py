@@ -1,5 +1,5 @@
-"""`memcli watch`: follows a work tree as it changes (`watcher.py`, from events and scans) and stores the changes in batches
+"""`memcli watch`: finds the changes of a work tree from events and scans (`watcher.py`), and stores them in batches
 (`storing.py`).
 
-Nothing that works without a running watch belongs here; what a file says is read by the core (`ingest/`).
+Only what a running watch needs belongs here; the core reads memories from files (`ingest/`).
 """

@@ -30,20 +30,20 @@ class _OverdueError(BaseException):
 
 @contextmanager
 def stoppable() -> Iterator[threading.Event]:
-    """Yields an event that SIGINT and SIGTERM set. Work that does not stop soon afterwards is interrupted."""
+    """Yields an event that SIGINT and SIGTERM set. A body that does not end within _GRACE_SECONDS afterwards is interrupted."""
     stop = threading.Event()
 
-    def ask(_number: int, _frame: FrameType | None) -> None:
+    def request_stop(_number: int, _frame: FrameType | None) -> None:
         stop.set()
         if _HAS_TIMER:
             signal.setitimer(signal.ITIMER_REAL, _GRACE_SECONDS)
 
-    def insist(_number: int, _frame: FrameType | None) -> None:
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
         raise _OverdueError
 
-    handlers = {signal.SIGINT: ask, signal.SIGTERM: ask}
+    handlers = {signal.SIGINT: request_stop, signal.SIGTERM: request_stop}
     if _HAS_TIMER:
-        handlers[signal.SIGALRM] = insist
+        handlers[signal.SIGALRM] = interrupt
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield stop
@@ -99,7 +99,7 @@ def command(session: CommandContext, options: WatchOptions) -> None:
 
 
 def _watch(session: CommandContext, options: WatchOptions) -> None:
-    """Watches until stopped, also across removal and return of the store."""
+    """Watches until stopped. If the store is removed, waits until it is back."""
     import os
 
     from memcli.app.repo import over_repo
@@ -116,12 +116,12 @@ def _watch(session: CommandContext, options: WatchOptions) -> None:
             while not os.path.isdir(workspace.root):
                 if stop.wait(1):
                     return
-            all_is_new = True
+            all_is_new = True  # the new store may lack what the old one had of any file
             workspace = over_repo(session.open())
 
 
 def _run(session: CommandContext, workspace: Workspace, options: WatchOptions, stop: Event, all_is_new: bool) -> bool:
-    """Watches until stopped. Returns true if the store has disappeared."""
+    """Watches until stopped, or until the store is removed or replaced, and then returns True."""
     from memcli.extras.watch.storing import open_watch
 
     output, upkeep = session.output, not session.is_frozen

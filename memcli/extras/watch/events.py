@@ -1,4 +1,4 @@
-"""Events: what the operating system reports of a work tree, collected in threads; and file systems that report nothing."""
+"""Events: the changes of a work tree that the operating system reports, collected in threads; and file systems without events."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _TABLE = "/proc/self/mountinfo"
 
 
 def silent_kind(folder: str, table: str = _TABLE) -> str | None:
-    """The kind of the file system when files may change on it without an event, as on a network; else None.
+    """The type of the file system of a folder if files on it may change without an event, as on a network; else None.
 
-    `table` is a mount table in the form of Linux; without one every file system is trusted.
+    `table` is the path of a mount table of Linux. Where there is none, all file systems count as reporting every change.
     """
     try:
         with open(table, encoding="utf-8", errors="surrogateescape") as lines:
@@ -44,7 +44,7 @@ def silent_kind(folder: str, table: str = _TABLE) -> str | None:
         for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
             point = point.replace(code, char)
         inside = folder == point or folder.startswith(point.rstrip("/") + "/")
-        if inside and len(point) >= longest:  # of two on one place the later hides the earlier
+        if inside and len(point) >= longest:  # a later mount on the same place hides an earlier one
             kind, longest = row[row.index("-") + 1], len(point)
     return kind if kind in _SILENT or kind.startswith("fuse.") else None
 
@@ -55,10 +55,10 @@ _LIMITS = frozenset([errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM])
 
 
 class EventInbox:
-    """The paths that events named, without ignored ones. Beyond MAX_NEWS events it asks for a scan instead: the library
-    loses events in bursts, and the system's own queue overflows in larger ones.
+    """The paths of files that events named since the last `take`, without ignored ones. More than MAX_NEWS events call for a
+    scan instead: the library loses events in bursts, and the queue of the system overflows in larger ones.
 
-    `events` were there since the last time, the last one at `last`, on the monotonic clock.
+    `events` is their number, `last` the time of the last one in seconds of the monotonic clock.
     """
 
     def __init__(self, root: str, is_wanted: Callable[[str, bool], bool]) -> None:
@@ -72,7 +72,7 @@ class EventInbox:
         self.last = 0.0
 
     def dispatch(self, event: FileSystemEvent) -> None:
-        """Takes an event; the library calls it, from a thread of its own."""
+        """Receives an event. The library calls it from a thread of its own."""
         for place in map(os.fsdecode, (event.src_path, event.dest_path)):
             path = place.removeprefix(self._prefix).replace(os.sep, "/")
             if not place.startswith(self._prefix) or not self._is_wanted(path, event.is_directory):
@@ -80,24 +80,24 @@ class EventInbox:
             with self._lock:
                 self.events += 1
                 self.last = time.monotonic()
-                # What a folder held when it came or went is not reported one by one, and a rule counts for many files.
+                # The files of a folder that is moved have no events of their own, and an ignore rule concerns many files.
                 self._needs_scan |= event.is_directory or path.rpartition("/")[2] in RULE_FILES
                 if self.events <= MAX_NEWS:
                     self._paths.add(path)
                 self._bell.set()
 
     def wait(self, seconds: float) -> bool:
-        """Whether there is news, waiting for it at most so long."""
+        """Waits for an event for `seconds` at most. Returns whether there was one."""
         return self._bell.wait(seconds)
 
     def ask_for_scan(self) -> None:
-        """Makes the next news ask for a scan."""
+        """Makes the next `take` call for a scan, and ends the wait for events."""
         with self._lock:
             self._needs_scan = True
             self._bell.set()
 
     def take(self) -> tuple[frozenset[str], bool]:
-        """The paths to look at since the last time, and whether only a scan can find what changed."""
+        """The paths that events named since the last call, and whether only a scan can find the changes."""
         with self._lock:
             paths, needs_scan = frozenset(self._paths), self._needs_scan or self.events > MAX_NEWS
             self._paths, self.events, self._needs_scan = set(), 0, False
@@ -106,7 +106,7 @@ class EventInbox:
 
 
 class FolderObserver:
-    """Watches on the folders of a tree. Where the system's limits do not allow them, `is_polling` is true instead."""
+    """The watches of the system on the folders of a tree. Where its limits do not allow them, `is_polling` is true instead."""
 
     def __init__(self, root: str, inbox: EventInbox) -> None:
         self._root = root
@@ -119,7 +119,7 @@ class FolderObserver:
         warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"watchdog\.")
 
     def follow(self, tree: Tree) -> bool:
-        """Watches the folders of `tree` and no others; whether that changed anything. Starts at the first call."""
+        """Watches the folders of `tree` and no others. Returns whether that changed the watches. Starts at the first call."""
         if self.is_polling:
             return False
         wanted = plan(tree)
@@ -136,7 +136,7 @@ class FolderObserver:
             for folder, recursive in new:
                 from watchdog import events
 
-                # Without those of opening and reading, which our own reading causes.
+                # Not those of opening and reading, which scans cause themselves.
                 types: list[type[FileSystemEvent]] = [
                     events.FileCreatedEvent, events.FileModifiedEvent, events.FileClosedEvent, events.FileDeletedEvent,
                     events.FileMovedEvent, events.DirCreatedEvent, events.DirDeletedEvent, events.DirMovedEvent,
@@ -150,10 +150,11 @@ class FolderObserver:
                         event_filter=types,
                     )
                 except OSError as error:
+                    # A folder that is gone, no folder any more, or unreadable: scans find what can be found.
                     if error.errno in _LIMITS:
                         raise
             if sys.platform == "linux":
-                # The library hides that a folder below another could not be watched; one more watch shows it.
+                # The library hides the error for a folder below another one; it shows with one watch more.
                 self._observer.unschedule(self._observer.schedule(self._inbox, "/"))  # type: ignore[arg-type]
         except OSError:
             self.poll()
@@ -161,7 +162,7 @@ class FolderObserver:
         return bool(gone or new)
 
     def poll(self) -> None:
-        """Gives up on events: from now on `is_polling` is true."""
+        """Ends all watches for good: `is_polling` is true from now on."""
         self.close()
         self.is_polling = True
 
@@ -173,16 +174,14 @@ class FolderObserver:
         self._observer = None
         self._watches.clear()
 
-        # Gone, no folder any more, or not ours to read: scans find what can be found.
-
 
 def plan(tree: Tree) -> list[tuple[str, bool]]:
-    """Which folders to watch, and whether with all below them: the fewest that spare the large folders left out."""
+    """The folders to watch, each with whether its watch is recursive: the fewest watches without the folders that are ignored."""
     known = set(tree.folders)
     inside: dict[str, list[str]] = {}
     for folder in tree.folders:
         inside.setdefault(dirname(folder), []).append(folder)
-    mixed = set[str]()  # the folders above one that is left out
+    mixed = set[str]()  # the folders above an ignored one
     for folder in tree.pruned:
         if _has_folders(os.path.join(tree.root, folder)):
             above = folder
@@ -194,7 +193,7 @@ def plan(tree: Tree) -> list[tuple[str, bool]]:
     while queue:
         folder = queue.popleft()
         below = [inner for inner in inside.get(folder, ()) if inner]
-        # Each watch is a thread of the library's, so there is a bound on how finely a tree is cut.
+        # The library has a thread for each watch, which limits their number.
         is_cut = folder in mixed and len(watches) + len(queue) + len(below) < _MAX_WATCHES
         watches.append((folder, not is_cut))
         queue.extend(below if is_cut else ())
@@ -202,7 +201,8 @@ def plan(tree: Tree) -> list[tuple[str, bool]]:
 
 
 def _has_folders(folder: str) -> bool:
-    """One without, such as `__pycache__`, costs one watch at most, which is cheaper than to go round it."""
+    """Whether a folder has folders in it."""
+    # One that has none, such as `__pycache__`, costs a recursive watch one more at most: excluding it costs more.
     try:
         with os.scandir(folder) as entries:
             return any(entry.is_dir(follow_symlinks=False) for entry in entries)

@@ -1,6 +1,6 @@
-"""The part of a work tree that is watched, and how it differs from what was seen before, with files that moved.
+"""Scans of the watched part of a work tree: how it differs from the last state, and which files have moved.
 
-State: what a watch has seen, as values; `storing.py` keeps it.
+The state is a value; `storing.py` saves it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _RAW = "//"
 
 
 class Stamp(NamedTuple):
-    """How a file was when it was last seen. `digest` is empty for one too large to read."""
+    """A file when it was last read: size in bytes, time in nanoseconds, SHA-256; `digest` is empty if it is too large to read."""
 
     size: int
     mtime_ns: int
@@ -34,14 +34,14 @@ class Stamp(NamedTuple):
 
 
 class WatchState(Record):
-    """The files seen, by path, and the last commit seen: None when commits were never followed, empty when there were
-    none yet."""
+    """The last stamps of files by path, and the last commit: None if commits were never followed, empty if there were none
+    yet."""
 
     head: str | None = None
     files: Mapping[str, Stamp] = field(default_factory=lambda: MappingProxyType({}))
 
     def doubting(self, paths: Iterable[str]) -> WatchState:
-        """The state when it is not known what became of these files: the next scan finds each changed, or gone."""
+        """The state with the stamps of these files made unknown: the next scan finds each of them changed or gone."""
         return replace(self, files={**self.files, **dict.fromkeys(paths, UNKNOWN)})
 
     def to_json(self) -> dict[str, Any]:
@@ -50,7 +50,7 @@ class WatchState(Record):
 
     @classmethod
     def from_json(cls, value: object) -> WatchState:
-        """The state that `to_json` gave. Whatever cannot be understood is left out, and so will be read again."""
+        """The state that `to_json` returned. A file whose stamp is malformed is left out, so that it is read again."""
         data = value if isinstance(value, dict) else {}
         head, files = data.get("head"), data.get("files")
         stamps = {}
@@ -65,7 +65,7 @@ UNKNOWN = Stamp(-1, -1, "")
 
 
 def name_to_json(path: str) -> str:
-    """The path as JSON can hold it: as `//` and hex where it is not UTF-8; no relative path begins with `//`."""
+    """A path as JSON can represent it: `//` and hexadecimal digits if it is not UTF-8; no relative path begins with `//`."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -74,7 +74,7 @@ def name_to_json(path: str) -> str:
 
 
 def name_from_json(path: str) -> str:
-    """The path that `name_to_json` gave; what cannot be decoded stays as it is."""
+    """The path that `name_to_json` was given; a text that cannot be decoded stays as it is."""
     if not path.startswith(_RAW):
         return path
     try:
@@ -84,14 +84,15 @@ def name_from_json(path: str) -> str:
 
 
 class ScanScope:
-    """What is in `paths` (all when empty; from the current directory), and matches one of `globs` (gitignore's syntax).
+    """The files at or below `paths`, relative to the working directory, that match one of `globs` in the syntax of gitignore.
+    No paths or no globs stand for all. Generated files are never in scope.
 
-    Generated files never are. Raises NotFoundError, UsageError for a path that is not in the work tree `root`.
+    Raises NotFoundError; UsageError for a path outside of the work tree `root`.
     """
 
     def __init__(self, root: str, paths: Sequence[str], globs: Sequence[str]) -> None:
         self.starts: list[str] = []
-        """Files and folders below which everything in scope is."""
+        """The files and folders that have all files in scope; none is below another."""
         inside = set()
         for path in paths:
             place = os.path.realpath(path)
@@ -109,11 +110,13 @@ class ScanScope:
         self._has_globs = bool(globs)
 
     def contains(self, path: str) -> bool:
-        """Whether the file, by its path from the root, is in scope."""
+        """Whether a file, by its path relative to the root, is in scope."""
         if noise(path) or not is_below(path, self.starts):
             return False
         is_folder = False
-        while self._has_globs and path:  # the file decides, or else the nearest folder above it that a glob names
+        while (
+            self._has_globs and path
+        ):  # the verdict is that of the file, else of the nearest folder above it that a glob names
             verdict = self._globs.verdict(path, is_folder=is_folder)
             if verdict is not None:
                 return verdict
@@ -130,21 +133,21 @@ Known = Mapping[str, Stamp]
 
 
 class Difference(Record):
-    """Files that are new or have other content, files that are gone, and all stamps that differ."""
+    """The difference of a scan from known stamps: files that are new or changed, files that are gone, and all new stamps."""
 
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     stamps: Known = field(default_factory=lambda: MappingProxyType({}))
 
     def applied_to(self, known: Known) -> Known:
-        """`known`, brought up to date."""
+        """The known stamps with this difference applied."""
         if not self.stamps and not self.removed:
             return known
         gone = frozenset(self.removed)
         return {path: stamp for path, stamp in {**known, **self.stamps}.items() if path not in gone}
 
     def parts(self, size: int) -> list[Difference]:
-        """The same in parts of at most `size` changed files; the first has all that is gone or only has another stamp."""
+        """The difference in parts of at most `size` changed files. The first has all files that are gone, or have only a new stamp."""
         if len(self.changed) <= size:
             return [self]
         later = frozenset(self.changed[size:])
@@ -155,10 +158,10 @@ class Difference(Record):
 
 
 class Scanner:
-    """Reads the files of the work tree `root` that are in scope and not ignored. Content decides, not time: a file
-    that was only touched has not changed.
+    """Reads the files of the work tree `root` that are in scope and not ignored. A file has changed if its content has,
+    whatever its time.
 
-    `tree` is the walk of the last scan.
+    `tree` has the folders of the last scan.
     """
 
     def __init__(self, root: str, scope: ScanScope) -> None:
@@ -169,7 +172,7 @@ class Scanner:
         self.tree = Tree(root, self._ignore)
 
     def may_matter(self, path: str, is_folder: bool) -> bool:
-        """Whether an event on the file or folder is worth a look. Called from other threads."""
+        """Whether an event of a file or folder may concern the scope. Called from other threads."""
         if self._ignore.covers(path, is_folder=is_folder):
             return False
         if is_folder:
@@ -177,9 +180,10 @@ class Scanner:
         return path.rpartition("/")[2] in RULE_FILES or self._scope.contains(path)
 
     def scan(self, known: Known, suspects: frozenset[str], stop: threading.Event) -> Difference | None:
-        """All that differs from `known`; None when stopped on the way. Raises NotFoundError when the tree is gone.
+        """Reads the work tree. Returns its difference from `known`; None if `stop` is set meanwhile. Raises NotFoundError if
+        the work tree is gone.
 
-        The content of `suspects` is read even when their size and time are as known.
+        The content of `suspects` is read even if their size and time are as known.
         """
         if not os.path.isdir(self.root):
             raise NotFoundError(
@@ -208,7 +212,7 @@ class Scanner:
         return _difference(known, stamps, filter(self._scope.contains, missing))
 
     def look(self, known: Known, paths: Iterable[str]) -> Difference:
-        """What differs among these files, in folders that the last scan walked, and where those that moved were before."""
+        """The difference of these files, if they are in folders of the last scan, and of the old paths of those that moved."""
         stamps = {}
         gone = []
         for path in paths:
@@ -218,8 +222,8 @@ class Scanner:
                 stamps[path] = stamp
             elif path in known:
                 gone.append(path)
-        # The files that new ones have the content of, and that are gone: their own events may come half a second later, and a
-        # move would be taken for a new file.
+        # A file with the content of a new one may be gone, too: its own event may come half a second later, and the move would
+        # count as a new file.
         new = {stamp.digest for path, stamp in stamps.items() if path not in known and stamp.digest and stamp.size}
         olds = {path for path, stamp in known.items() if stamp.digest in new}.difference(gone) if new else ()
         gone += [path for path in olds if self._scope.contains(path) and not self._is_there(path)]
@@ -230,12 +234,12 @@ class Scanner:
             os.lstat(os.path.join(self.root, path))
         except (FileNotFoundError, NotADirectoryError):
             return False
-        except OSError:
+        except OSError:  # it cannot be looked at, which does not say that it is gone
             return True
         return True
 
     def _stamp(self, path: str, old: Stamp | None) -> Stamp | None:
-        """The file as it is; None when it is gone or no file any more. One that cannot be read stays as it was."""
+        """The stamp of a file; None if it is gone, or not a regular file. One that cannot be read has its old stamp."""
         place = os.path.join(self.root, path)
         try:
             facts = os.lstat(place)
@@ -257,7 +261,7 @@ class Scanner:
 
 def _difference(known: Known, stamps: Known, gone: Iterable[str]) -> Difference:
     differing = {path: stamp for path, stamp in stamps.items() if known.get(path) != stamp}
-    # Of a file too large to read only size and time say whether its content is another.
+    # A file too large to read has no digest: only its size and time show a change.
     changed = [
         path
         for path, new in differing.items()
@@ -267,10 +271,10 @@ def _difference(known: Known, stamps: Known, gone: Iterable[str]) -> Difference:
 
 
 def find_moves(root: str, known: Known, found: Difference) -> tuple[tuple[str, str], ...]:
-    """Pairs of the old and the new path of a file, in order of the new one; each file is in one pair at most.
+    """The files that moved, as pairs of old and new path, in order of the new one; each file is in one pair at most.
 
-    Of several with the same content, the one of the same name is taken, else the first. A file that took the place
-    of another is no move: what was there has a history of its own; nor is one that is merely ignored from now on.
+    Of several old files with the content of a new one, that of the same name is chosen, else the first. A file that replaced
+    another one has not moved: the memories of that one are at its path. Nor has one that still exists and is ignored now.
     """
     gone = defaultdict(list)
     for path in found.removed:

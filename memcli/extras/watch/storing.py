@@ -1,8 +1,8 @@
-"""A watch of a store: it stores what changes in a work tree, batch by batch, and does upkeep while nothing happens.
+"""A watch of a store: it stores the changes of a work tree in batches, and does upkeep while there are none.
 
-What it has seen is in `local/`, so that the next watch goes on from there. A save replaces the whole state. The paths of a
-batch are appended to the doubts before it is stored, and the doubts are removed once the state behind them is saved:
-whenever a watch is killed, the next one reads those files again.
+Its state is saved in `local/`, so that the next watch continues from there. A save replaces the whole state. The paths of a
+batch are appended to a second file, the doubts, before the batch is stored, and removed when the state is saved afterwards: if a
+watch is killed in between, the next one reads these files again.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ _T = TypeVar("_T")
 
 
 class WatchFiles:
-    """What the watches of a store leave in `local/`: the `entries` of their log, and of one space the state and the doubts.
+    """The files of watches in `local/`: the `entries` of their log, and the state and the doubts of one space.
 
-    A file whose name is a secret is in neither, and is read again by each watch.
+    A watched file whose name has a secret is in neither of the two, and each watch reads it again.
     """
 
     def __init__(self, workspace: Workspace) -> None:
@@ -73,11 +73,11 @@ class WatchFiles:
         self._identity = identity(self._lock)
 
     def load(self) -> WatchState | None:
-        """The state, in doubt of some files; None when there is none yet. Raises StoreError."""
+        """The saved state, with unknown stamps for the files in the doubts; None before the first save. Raises StoreError."""
         known = _from_json(_read(self._state))
         doubts = []
         for line in _read(self._doubts).splitlines():
-            paths = _from_json(line)  # None where the line is half of one, of a watch that was killed
+            paths = _from_json(line)  # None for the half line of a watch that was killed
             doubts += (
                 [name_from_json(path) for path in paths if isinstance(path, str)] if isinstance(paths, list) else []
             )
@@ -86,17 +86,17 @@ class WatchFiles:
         return WatchState.from_json(known).doubting(doubts)
 
     def save(self, state: WatchState) -> None:
-        """Replaces the state, of which nothing is in doubt. Raises StoreError."""
+        """Replaces the saved state, and removes the doubts. Raises StoreError."""
         state = replace(state, files={path: state.files[path] for path in self._without_secrets(list(state.files))})
         write_file(self._state, encode(state.to_json()), 0o600)
-        remove_quietly(self._doubts)  # killed before this, the next watch reads some files in vain
+        remove_quietly(self._doubts)  # after a crash before this line the next watch reads some files in vain
 
     def doubt(self, batch: Batch) -> None:
-        """Notes that the files of this batch may or may not be stored, until the next `save`. Raises StoreError."""
+        """Adds the files of a batch to the doubts: until the next `save` they may be stored or not. Raises StoreError."""
         if paths := batch.paths():
             line = encode_line([name_to_json(path) for path in self._without_secrets(paths)])
             try:
-                # A line of its own also after one that was cut off.
+                # The newline first ends a line that was cut off by a crash.
                 append_line(self._doubts, b"\n" + line, sync=True)
             except OSError as error:
                 raise StoreError(
@@ -109,7 +109,7 @@ class WatchFiles:
         self.entries.add({"at": workspace.clock(), "pid": os.getpid(), "space": workspace.space, **entry})
 
     def is_there(self) -> bool:
-        """Whether the store is still the one that it was when this was made."""
+        """Whether the store is still the one that it was when this object was created."""
         return identity(self._lock) == self._identity
 
     def is_off(self) -> bool:
@@ -124,7 +124,9 @@ class WatchFiles:
 def _read(path: str) -> bytes:
     try:
         return read_regular(path, _MAX_BYTES) or b""
-    except OSError as error:  # taken for a first watch, it would pass over all that changed since the last
+    except (
+        OSError
+    ) as error:  # without a state this would count as the first watch, which skips all changes since the last
         raise StoreError(f"cannot read {path}: {error.strerror}", hint_of(error, "check its permissions")) from None
 
 
@@ -136,8 +138,8 @@ def _from_json(data: bytes) -> object:
 
 
 class WatchedTree(Record):
-    """A work tree as it is watched, and as `ingest` reads it. `unreachable` finds those of some commits that no branch
-    leads to any more."""
+    """A work tree with its watcher, as sources for `ingest`. `unreachable` returns those of some commits that no branch
+    contains any more."""
 
     _workspace: Workspace
     _root: str
@@ -145,24 +147,24 @@ class WatchedTree(Record):
     unreachable: Callable[[Collection[str]], Collection[str]]
 
     def files(self, names: Sequence[str]) -> Source:
-        """The text of files."""
+        """A source of the memories of files."""
         return FileSource([os.path.join(self._root, name) for name in names], self._root, may_be_gone=True)
 
     def commits(self, revisions: str) -> Source:
-        """The commits of a range that the space does not have. Raises NotFoundError, ProviderError."""
+        """A source of the commits of a range that the space does not have. Raises NotFoundError, ProviderError."""
         known = self._workspace.commits.load(self._workspace.space)
         return CommitSource(self._root, revisions, known, within=os.path.dirname(self._workspace.root))
 
     def lost_commits(self, commit: str) -> Collection[str]:
-        """Those that led to a commit, and that no branch leads to any more."""
+        """The ancestors of a commit, with itself, that no branch contains any more."""
         return lost(Repository(self._root), commit)
 
 
 class Watch:
     """A watch that is ready to run.
 
-    With `once` what cannot be stored is an error, else it is tried again. With `embed` vectors are made when there is
-    time, with `upkeep` what is due is maintained. It ends early, and `is_gone` is true, when the store is not there any more.
+    With `once` a batch that cannot be stored raises an error, else it is tried again. In idle moments it computes vectors with
+    `embed`, and runs due maintenance with `upkeep`. If the store is removed it ends, and `is_gone` is true.
     """
 
     def __init__(
@@ -187,14 +189,14 @@ class Watch:
         self._counts = Ingested()
         self._is_saved = False
         self._upkeep_hour = ""  # when upkeep was last considered
-        # Versions of the space: that of the index, the one met in two quiet moments or stored last, and the last one seen.
+        # Fingerprints of the space: that of the index, the one of two idle moments in a row or of the last batch, and the last.
         self._indexed = self._quiet = self._last = ""
         self.is_gone = False
 
     def run(self) -> Iterator[Ingested]:
-        """What became of each batch, once it is stored; ends when stopped, and when the store is gone.
+        """Yields the result of each batch once it is stored, until the watch is stopped or the store is removed.
 
-        A batch is noted before it is stored and saved afterwards: whenever this ends, nothing is lost.
+        A batch is in doubt before it is stored, and saved afterwards: whenever this ends, nothing is lost.
         """
         with reporting_done(self._counts.stored):
             for batch in self._tree.watcher.batches():
@@ -224,8 +226,8 @@ class Watch:
         return self.is_gone
 
     def _persist(self, batch: Batch) -> Ingested | None:
-        """Stores a batch, however long that takes, and not while memory is off; None when stopped before, or without a store
-        to put it into."""
+        """Stores a batch, and tries again until that succeeds; waits while memory is off. Returns None if the watch is
+        stopped, or the store removed, before that."""
         while self._files.is_off():
             if self._once or self._stop.wait(_FIRST_PAUSE) or self._is_lost():
                 return None
@@ -237,7 +239,7 @@ class Watch:
         return done
 
     def _patiently(self, work: Callable[[], _T]) -> _T | None:
-        """What `work` returns; None when it fails, of which a new reason is reported. Raises MemcliError only `once`."""
+        """The result of `work`; None if it fails, which is reported unless the last failure was the same. Raises MemcliError with `once`."""
         try:
             done = work()
         except MemcliError as error:
@@ -251,13 +253,13 @@ class Watch:
         return done
 
     def _attempt(self, batch: Batch) -> Ingested:
-        """Stores a batch; one that memcli itself fails at is skipped, so that later ones come in. Raises MemcliError."""
+        """Stores a batch. One that fails for a bug of memcli is reported and skipped, so that later ones are stored. Raises MemcliError."""
         done = Ingested()
         try:
             self._files.doubt(batch)
             was_replaced = bool(batch.left) and self._quiet not in ("", self._version())
             self._store(batch, done)
-            if was_replaced:  # the space came with a commit, and may lack what was stored
+            if was_replaced:  # a checkout brought another version of the space, which may lack what was stored
                 self._tree.watcher.recheck()
             self._quiet = self._last = self._version()
         except MemcliError:
@@ -280,7 +282,7 @@ class Watch:
         if batch.files:
             source = _NamingSource(self._tree.files(batch.files))
             ingest(self._workspace, source, done=done)
-            # What gives no memory any more, because it was emptied or is no text now, had perhaps given one.
+            # A file that yields no memory now, since it is empty or not text, may have yielded some before.
             unread = {failure.file for failure in done.failed}
             gone |= {place_of(file).name for file in batch.files} - source.names - unread
         if gone:
@@ -294,12 +296,12 @@ class Watch:
                 if self._once:
                     raise
                 self._report(f"{error.message}; run `memcli ingest --git {batch.commits}` for these commits")
-        if batch.left:  # by an amend or a rebase, perhaps, which leave nothing of it
+        if batch.left:  # an amend or a rebase leaves commits that no branch contains
             done.retired += retire_commits(self._workspace, self._tree.lost_commits(batch.left))
         done.retired += sync(self._workspace, self._tree.unreachable)
 
     def _use_spare_time(self) -> None:
-        """Saves what was stored, brings the index up to date, and maintains what is due. Raises MemcliError."""
+        """Saves the state, updates the index, and runs due maintenance. Raises MemcliError."""
         if not self._is_saved:
             self._files.save(self._tree.watcher.state)
             self._is_saved = True
@@ -307,7 +309,7 @@ class Watch:
         if now not in ("", self._indexed):
             (embed_or_warn if self._embed else index_status)(self._workspace)
             self._indexed = now
-        # Only what stays so for a while: a checkout writes the space first, and then which commit it is of.
+        # Only a version that is still there in the next idle moment: a checkout writes the space before it writes HEAD.
         if now == self._last:
             self._quiet = now
             if self._maintain():
@@ -315,7 +317,7 @@ class Watch:
         self._last = now
 
     def _maintain(self) -> bool:
-        """Maintains what is due, which is looked at once an hour; whether that changed anything. Raises MemcliError."""
+        """Runs due maintenance, for which it looks once an hour. Returns whether that changed anything. Raises MemcliError."""
         hour = self._workspace.clock()[:_TO_THE_HOUR]
         if not self._upkeep or self._files.is_off() or hour == self._upkeep_hour:
             return False
@@ -336,18 +338,18 @@ class Watch:
 
 
 def report(workspace: Workspace, files: WatchFiles, message: str) -> None:
-    """Shows a problem to the user, and notes it in the log."""
+    """Shows a problem to the user, and adds it to the log."""
     workspace.warn(message)
     files.log({"event": "trouble", "message": message})
 
 
 def place_of(file: str) -> FilePlace:
-    """The name and the path that a memory knows a file by."""
+    """The name of a file and the path of its memories."""
     return FilePlace(readable(file), memory_path(file))
 
 
 class _NamingSource:
-    """A source that notes the names of the files that gave a memory."""
+    """A source that records the `names` of the files that yielded a memory."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -367,9 +369,10 @@ class _NamingSource:
 def open_watch(
     workspace: Workspace, options: WatchOptions, stop: Event, *, all_is_new: bool = False, upkeep: bool = False
 ) -> Iterator[tuple[Watch, str]]:
-    """The watch, and the work tree that it follows: the one that the working directory is in, from where the last
-    watch ended. With `all_is_new`, all files have changed when nothing was seen so far; with `upkeep`, what is due is
-    maintained when nothing happens. Raises LockedError while there is another watch of the store.
+    """Yields a watch, and the work tree that it follows: that of the working directory, from the state of the last watch.
+
+    Without a saved state the files of the work tree count as known, with `all_is_new` as changed. With `upkeep` the watch runs
+    due maintenance in idle moments. Raises LockedError while another watch of the store runs.
     """
     layout = Layout(workspace.root)
     make_folder(layout.local(""))
@@ -378,10 +381,10 @@ def open_watch(
         root = repository or layout.work_tree
         files = WatchFiles(workspace)
         if not options.paths and not options.glob and _build(workspace, repository, stop, with_git=options.git):
-            files.save(WatchState())  # all files are to follow
+            files.save(WatchState())  # the space is new: all files count as changed
         seen = files.load()
         if seen is None and (all_is_new or not files.is_there()):
-            seen = WatchState()  # the state of a store that was moved away just now is not that of a first watch
+            seen = WatchState()  # a store that was just moved away has no state, but that is not a first watch
         follows_commits = repository is not None and options.git
         if follows_commits and find_program("git", os.getcwd()) is None:
             report(workspace, files, "git is not on PATH: watching files but not commits")
@@ -405,7 +408,7 @@ def open_watch(
 
 
 def _build(workspace: Workspace, root: str | None, stop: Event, *, with_git: bool) -> bool:
-    """Ingests the history where the space is missing; whether all files are to follow."""
+    """Ingests the history if the space does not exist. Returns whether all files must be ingested, too."""
     repository = Repository(root) if root else None
     build = begin(workspace, repository.head() if repository and with_git else "")
     if build is None:
@@ -418,7 +421,7 @@ def _build(workspace: Workspace, root: str | None, stop: Event, *, with_git: boo
 
 
 def watch_status(workspace: Workspace) -> dict[str, Json]:
-    """Whether a watch of this store is running, which, and what the last one did."""
+    """The status of the watch of a store as JSON: its process, its state, and the last entries of its log."""
     files = WatchFiles(workspace)
     holder = holder_of(Layout(workspace.root).local(LOCK), THE_WATCH)
     pid, since = holder or (None, None)

@@ -1,7 +1,8 @@
-"""Watcher: yields what changed in batches. The loop decides when to wait, to look at single files, or to scan the whole work tree.
+"""The watcher: yields the changes of a work tree in batches. Its loop decides when to wait, to read the files that events named,
+or to scan the whole work tree.
 
-A save is stored after a short pause, a burst after a longer one. Events get lost, so a scan follows changes soon after
-and happens once in a while anyway; without events there are only scans. Times are seconds of a monotonic clock.
+A saved file is read after a short pause, a burst of changes after a longer one. Events get lost, so that a scan follows changes
+soon, and happens once in a while anyway; without events there are only scans. Times are seconds of a monotonic clock.
 """
 
 from __future__ import annotations
@@ -20,24 +21,24 @@ from memcli.model.changes import Batch
 from memcli.record import Record, replace
 
 QUIET = 0.08
-"""Seconds without an event after which one or a few saves count as complete."""
+"""Seconds without an event after which a few changes count as complete."""
 _QUIET_BURST = 0.5
 _FEW = 20
 _LONGEST = 5.0
 _TICK = 0.1
 _IDLE = 1.0
-# Seconds until the scan that follows changes, and how many times longer than a scan that is at least.
+# Seconds until the scan that follows changes, and its least multiple of the duration of a scan.
 _ECHO, _ECHO_SHARE = 2.0, 20
-# Seconds between scans when there are no events, and how many times longer than a scan: it bounds the share of the CPU.
+# The same between scans that nothing calls for, without events and with: the multiple bounds the share of the CPU.
 _POLL, _POLL_SHARE = 1.0, 200
 _CHECK, _CHECK_SHARE = 60.0, 1_000
-# What a second of waiting, as for a network or for git, counts as against one of computing.
+# A second of waiting, as for a network, costs a scan this part of a second of computing.
 _WAITING = 20
 
 
 class Loop(Record):
-    """Where the loop is: when to scan again, what the last scan cost, until when to wait for news, and since when news
-    has been coming in."""
+    """The state of the loop: the time of the next scan, the cost of the last one in seconds, the end of the wait for events,
+    and since when events have been coming in, None if they have not."""
 
     quiet: float = QUIET
     is_polling: bool = False
@@ -47,20 +48,20 @@ class Loop(Record):
     settling: float | None = None
 
     def is_scan_due(self, now: float, needs_scan: bool) -> bool:
-        """Whether to read the whole tree rather than the files that events named; `needs_scan` if events cannot name them."""
+        """Whether to scan the work tree instead of reading the files that events named; `needs_scan` if events cannot name them."""
         return needs_scan or now >= self.scan_at
 
     def after_look(self, now: float, *, has_paths: bool) -> Loop:
-        """After the files that events named, if there were any, have been read."""
+        """The state after the files that events named, if any, have been read."""
         echo_at = now + max(_ECHO, _ECHO_SHARE * self.cost)
         return replace(self, scan_at=min(self.scan_at, echo_at)) if has_paths else self
 
     def after_scan(
         self, now: float, seconds: float, cpu: float, found: Difference, *, has_new_watches: bool, is_polling: bool
     ) -> tuple[Loop, str]:
-        """After a scan that took `seconds`, and of them `cpu` of computing; with a warning for the user, or "".
+        """The state after a scan that took `seconds`, of which `cpu` were computing; and a warning for the user, or "".
 
-        `has_new_watches`: some folders were not watched while the tree was read.
+        With `has_new_watches` some folders were not watched during the scan.
         """
         cost = max(seconds / _WAITING, cpu)
         warning = ""
@@ -71,25 +72,26 @@ class Loop(Record):
                     f"out of inotify watches: polling every {pause:.0f} s instead (raise fs.inotify.max_user_watches)"
                 )
         elif has_new_watches:
-            pause = 0.0
+            pause = 0.0  # changes in a folder before its watch began had no events
         elif found.changed or found.removed:
             pause = _ECHO
         else:
             pause = max(_CHECK, _CHECK_SHARE * cost)
         return replace(self, cost=cost, scan_at=now + pause, is_polling=is_polling), warning
 
-    def after_tell(self, now: float) -> Loop:
-        """After what was found has been passed on."""
+    def after_batches(self, now: float) -> Loop:
+        """The state after the batches of a difference have been yielded."""
         return replace(self, until=min(self.scan_at, now + _IDLE))
 
     def tick(self, now: float) -> float:
-        """How long to wait for news before the next look at what wakes no wait; 0 once nothing has happened for long."""
+        """How long to wait for events before HEAD is checked, which has none; 0 after a long time without events."""
         return min(_TICK, max(0.0, self.until - now))
 
     def settle(self, now: float, events: int, last: float) -> tuple[Loop, float]:
-        """How long to sleep after news until no event has come for a while: longer in a burst, but not for ever.
+        """How long to sleep after an event, until none has come for a while: longer in a burst, but for _LONGEST at most. At 0
+        the changes are complete.
 
-        `events` were reported since the last look, the last one at `last`. At 0 what they named is to be taken.
+        `events` is the number of events since the last `take`, `last` the time of the last one.
         """
         since = now if self.settling is None else self.settling
         waited = now - since
@@ -104,12 +106,12 @@ _PART = 1_000
 
 
 class Watcher:
-    """Yields what changed in a work tree since `state`, and then as it happens until `stop` is set.
+    """Yields the changes of a work tree since `state`, and then as they happen until `stop` is set.
 
-    `paths` and `globs` narrow what is watched (see `ScanScope`); ignored files never are. Without a `state` all that is
-    there now counts as seen. With `once` it ends after one scan. `warn` gets what the user should read.
+    `paths` and `globs` select files (see `ScanScope`); ignored files are never watched. Without a `state` the work tree as it is
+    counts as known. With `once` it ends after one scan. `warn` receives messages for the user.
 
-    Many changes come in several batches. Now and then, while nothing happens, comes one that is only idle.
+    Many changes are split into several batches. While nothing changes, there is an idle batch now and then.
     """
 
     def __init__(
@@ -137,19 +139,19 @@ class Watcher:
 
     @property
     def state(self) -> WatchState:
-        """What has been seen, the last batch included: save it once that batch is stored, and nothing is lost."""
+        """The state with the last batch, to be saved after that batch is stored: then nothing is lost."""
         return self._seen or WatchState()
 
     def recheck(self) -> None:
-        """Puts all files into a batch again, since what was made of them may be lost; between two batches only."""
+        """Puts all files into a batch again, since their memories may be lost. To be called between two batches only."""
         self._seen = self.state.doubting(self.state.files)
         self._inbox.ask_for_scan()
 
     def batches(self) -> Iterator[Batch]:
-        """What changed, whenever something has. Raises NotFoundError when the work tree is gone."""
+        """Yields the changes in batches. Raises NotFoundError if the work tree is gone."""
         if self._once:
             found = self._scanner.scan(self.state.files, frozenset(), self._stop)
-            yield from self._tell(found) if found else ()
+            yield from self._batches_of(found) if found else ()
             return
         with closing(FolderObserver(self._scanner.root, self._inbox)) as observer:
             if kind := silent_kind(self._scanner.root):
@@ -171,12 +173,12 @@ class Watcher:
                 state = state.after_look(time.monotonic(), has_paths=bool(paths))
             if self._stop.is_set():
                 return
-            yield from self._tell(found)
+            yield from self._batches_of(found)
             if not self._stop.is_set():
-                state = yield from self._wait(state.after_tell(time.monotonic()))
+                state = yield from self._wait(state.after_batches(time.monotonic()))
 
     def _wait(self, state: Loop) -> Generator[Batch, None, Loop]:
-        """Waits until there is something to take, and yields an idle batch when nothing has happened for long."""
+        """Waits for events, or a move of HEAD. Yields an idle batch after a long time without either."""
         has_news = self._inbox.wait(state.tick(time.monotonic()))
         while not self._stop.is_set():
             if has_news or (self._head is not None and self._head.may_have_moved()):
@@ -194,7 +196,7 @@ class Watcher:
         return state
 
     def _scan(self, state: Loop, suspects: frozenset[str], observer: FolderObserver) -> tuple[Loop, Difference] | None:
-        """Reads the tree, and the content of `suspects` whatever their size and time; None when stopped on the way."""
+        """Scans the work tree, as `Scanner.scan`, and schedules the next scan. None if stopped meanwhile."""
         began, computed = time.monotonic(), time.thread_time()
         found = self._scanner.scan(self.state.files, suspects, self._stop)
         seconds, cpu = time.monotonic() - began, time.thread_time() - computed
@@ -213,7 +215,8 @@ class Watcher:
             self._warn(warning)
         return state, found
 
-    def _tell(self, found: Difference) -> Iterator[Batch]:
+    def _batches_of(self, found: Difference) -> Iterator[Batch]:
+        """Yields a difference, and new commits, in batches, and brings the state up to date before each."""
         head = before = self.state.head
         commits = None
         if self._head is not None and self._head.may_have_moved():
@@ -223,7 +226,7 @@ class Watcher:
         if self._seen is None:
             self._seen = WatchState(head, found.applied_to({}))
             return
-        # All moves at once and first: a file that is read where it is now updates what was moved there.
+        # All moves are in the first batch: a file that is read at its new path must update the memories that moved there.
         moved = find_moves(self._scanner.root, self._seen.files, found)
         olds = frozenset(old for old, _ in moved)
         parts = found.parts(_PART)

@@ -55,10 +55,10 @@ def test_polling_is_announced_once():
 
 
 def test_it_waits_for_news_in_short_ticks():
-    state = Loop(scan_at=LATER).after_tell(5.0)
+    state = Loop(scan_at=LATER).after_batches(5.0)
     ticks = [state.tick(now) for now in (5.0, 5.95, 6.0)]
     assert (state.until, ticks) == (6.0, pytest.approx([0.1, 0.05, 0]))
-    due = Loop(scan_at=5.0).after_tell(5.0)
+    due = Loop(scan_at=5.0).after_batches(5.0)
     assert (due.until, due.tick(5.0)) == (5.0, 0), "it does not wait when a scan is due"
 
 
@@ -96,4 +96,4 @@ def test_no_wait_is_long_and_none_is_negative(state: Loop, now: float, events: i
     assert 0 <= left <= 5.0
     assert (settled.settling is None) == (left == 0)
     assert 0 <= state.tick(now) <= 1.0
-    assert 0 <= state.after_tell(now).tick(now) <= 1.0
+    assert 0 <= state.after_batches(now).tick(now) <= 1.0
