@@ -1,4 +1,4 @@
-"""The full-screen browser. Only `memcli browse` imports it, since Textual is an extra.
+"""The full-screen browser of memories. Only `memcli browse` imports it, since Textual is an extra.
 
-It shows the values of `present/` and calls use cases; it decides nothing that a command would have to decide too.
+It shows the values of `present/` and calls use cases; what a command has to decide, too, does not belong here.
 """

@@ -1,4 +1,4 @@
-"""The browser: the app around the desk. It watches the store, changes the space, helps and quits."""
+"""The browser: the app around the main screen. It reloads what other processes change, opens spaces, shows the help and quits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from memcli.model.catalogue import CatalogueFilter
 
 
 class Browser(App[None]):
-    """Looks at a space of `workspace`, at the part of it in `scope`. Raises NotFoundError when that names nothing."""
+    """Shows the memories in `scope` of the space of `workspace`. Raises NotFoundError if the path of the scope does not exist."""
 
     TITLE = "memcli"
     ENABLE_COMMAND_PALETTE = False
@@ -46,23 +46,24 @@ class Browser(App[None]):
         super().__init__()
         scope = scope or CatalogueFilter()
         self._recaller = recaller or Recaller()
-        workspace = workspace.copy_with(warn=self._recaller.warn, is_space_named=True)  # it shows one space at a time
+        workspace = workspace.copy_with(warn=self._recaller.warn, is_space_named=True)  # one space is shown at a time
         self.failure: Exception | None = None
         first = catalogue.read(workspace, scope)
         if not first.memories:
-            list_memories(workspace, CatalogueFilter(scope.under))  # which raises where the path leads nowhere
-        self.desk = MainScreen(workspace, BrowseView(first, scope), self._recaller, editor, self._open_at)
-        self._seen = self.desk.view.catalogue.fingerprint
+            list_memories(workspace, CatalogueFilter(scope.under))  # raises NotFoundError if the path does not exist
+        self.main_screen = MainScreen(workspace, BrowseView(first, scope), self._recaller, editor, self._open_at)
+        self._seen = self.main_screen.view.catalogue.fingerprint
 
     def get_default_screen(self) -> MainScreen:
-        """The screen to begin with."""
-        return self.desk
+        """The screen to start with."""
+        return self.main_screen
 
     def on_mount(self) -> None:
-        """Shows warnings and progress of the workspace, from any thread, and watches for what other processes change."""
-        desk = self.desk
-        self._recaller.on_warning = lambda text: self.call_later(desk.warn, text)
-        self._recaller.on_progress = lambda text: self.call_later(desk.query_one(Status).hear, text)
+        """Shows warnings and progress of the workspace, and polls for changes by other processes."""
+        main_screen = self.main_screen
+        # Both come from other threads, which may not touch widgets: `call_later` passes them to the thread of the app.
+        self._recaller.on_warning = lambda text: self.call_later(main_screen.warn, text)
+        self._recaller.on_progress = lambda text: self.call_later(main_screen.query_one(Status).report_progress, text)
         self.set_interval(self.POLL_SECONDS, self._poll)
 
     def action_help(self) -> None:
@@ -70,70 +71,71 @@ class Browser(App[None]):
         self.push_screen(Help())
 
     def action_help_quit(self) -> None:
-        """Ctrl-C, when it has nothing to copy."""
+        """Quits. Textual calls it for Ctrl-C when no text is selected."""
         self.exit()
 
     def action_space(self) -> None:
-        """Asks for another space."""
+        """Opens the dialog that chooses another space."""
         try:
-            names = self.desk.workspace.store.spaces()
+            names = self.main_screen.workspace.store.spaces()
         except MemcliError as error:
-            self.desk.fail(error)
+            self.main_screen.fail(error)
             return
         if not names:
-            self.desk.say("this store has no spaces yet")
+            self.main_screen.say("this store has no spaces yet")
             return
-        self.push_screen(ChooseSpace(names, self.desk.workspace.space), self._open_space)
+        self.push_screen(ChooseSpace(names, self.main_screen.workspace.space), self._open_space)
 
     def _open_at(self, space: str, name: str) -> None:
         """Opens another space at the memory of the id `name`."""
         self._open_space(space)
-        if self.desk.workspace.space == space:
-            memory = self.desk.view.catalogue.find(name)
-            self.desk.go_to(memory)
-            self.desk.say(f"space {space}" if memory else f"no memory {name} in space {space}")
+        if self.main_screen.workspace.space == space:
+            memory = self.main_screen.view.catalogue.find(name)
+            self.main_screen.go_to(memory)
+            self.main_screen.say(f"space {space}" if memory else f"no memory {name} in space {space}")
 
     def _open_space(self, name: str | None) -> None:
-        if name is None or name == self.desk.workspace.space:
+        if name is None or name == self.main_screen.workspace.space:
             return
-        workspace = self.desk.workspace.copy_with(space=name)
+        workspace = self.main_screen.workspace.copy_with(space=name)
         try:
             view = BrowseView(catalogue.read(workspace, CatalogueFilter()), CatalogueFilter())
         except (MemcliError, OSError) as error:
-            self.desk.fail(error)
+            self.main_screen.fail(error)
             return
         self._seen = view.catalogue.fingerprint
-        self.desk.open(workspace, view)
+        self.main_screen.open(workspace, view)
 
     def _poll(self) -> None:
-        if self.desk.changer.lock.locked():
+        """Reloads the space if its fingerprint has changed."""
+        if self.main_screen.changer.lock.locked():
             return
         try:
-            now = catalogue.fingerprint(self.desk.workspace)
+            now = catalogue.fingerprint(self.main_screen.workspace)
         except MemcliError as error:
             now = error.message
-        # An error of reading is shown once, not every two seconds.
-        if now not in (self._seen, self.desk.view.catalogue.fingerprint):
+        # An error stands for the fingerprint, so that it is shown once, not every two seconds.
+        if now not in (self._seen, self.main_screen.view.catalogue.fingerprint):
             self._seen = now
             self.action_reload("reloaded: another process changed the space")
 
     @work(exclusive=True, group="read")
     async def action_reload(self, done: str = "reloaded") -> None:
-        """Reads the space anew, with `done` as news."""
-        workspace, scope = self.desk.workspace, self.desk.view.scope
+        """Reads the space again, and shows the message `done`."""
+        workspace, scope = self.main_screen.workspace, self.main_screen.view.scope
         try:
             fresh = await asyncio.to_thread(catalogue.read, workspace, scope)
         except (MemcliError, OSError) as error:
-            self.desk.fail(error)
+            self.main_screen.fail(error)
             return
-        if workspace is self.desk.workspace:
+        if workspace is self.main_screen.workspace:  # the user may have opened another space meanwhile
             self._seen = fresh.fingerprint
-            self.desk.view.read(fresh)
-            self.desk.refill()
-            self.desk.say(done)
+            self.main_screen.view.read(fresh)
+            self.main_screen.refill()
+            self.main_screen.say(done)
 
     def _handle_exception(self, error: Exception) -> None:
-        """A bug ends the browser as it ends any command: the caller reports it in one line."""
+        """Ends the browser after an unexpected error, as any command: the caller reports it on one line."""
         if self.is_headless:
             super()._handle_exception(error)
         elif self.failure is None:

@@ -1,4 +1,4 @@
-"""The catalogue: one reading of a space, and the part of it that is browsed."""
+"""The catalogue: the memories of a space as they were read at one time, and those in the scope of the browser."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from memcli.record import replace
 
 
 class PathCatalogue:
-    """The memories of a space in order of path, and the words that they are found by.
+    """The memories of a space in order of path, with the texts that the filter searches.
 
-    `scope` selects what is browsed, forgotten and superseded memories included; `show` redacts a memory; `fingerprint` is
-    that of the file that was read.
+    `scope` selects `memories`, of which forgotten and superseded ones are part; `show` redacts a memory; `fingerprint` is that
+    of the snapshot of the space.
     """
 
     def __init__(
@@ -36,15 +36,15 @@ class PathCatalogue:
         self._by_id = {m.id: m for m in space.objects}
 
     def find(self, name: str) -> Memory | None:
-        """The memory with the id `name`, in the scope or out of it."""
+        """The memory with the id `name`, in the scope or not; None if there is none."""
         return self._by_id.get(name)
 
     def at(self, path: str) -> Memory | None:
-        """The memory that is at a path now, in the scope or out of it."""
+        """The memory at a path, in the scope or not; None if there is none."""
         return next((memory for memory in self._by_id.values() if memory.path == path), None)
 
     def matching(self, words: Sequence[str], everything: bool) -> list[Memory]:
-        """The memories that have each of the (casefolded) words; with `everything` also those out of recall."""
+        """The memories with all of the casefolded words; with `everything` also forgotten and superseded ones."""
         texts = self._texts if words else [""] * len(self.memories)
         return [
             m for m, text in zip(self.memories, texts, strict=True)
@@ -52,16 +52,16 @@ class PathCatalogue:
         ]  # fmt: skip
 
     def links(self, memory: Memory) -> list[MemoryLink]:
-        """The links of a memory in the order of their numbers."""
+        """The links from and to a memory; the place of a link in the list is its number, from 1."""
         return links_of(memory, self._incoming)
 
     def far(self, memory: Memory, n: int) -> tuple[str, str] | None:
-        """The space and the id that the n-th link of a memory leads to, when that is in another space."""
+        """The space and the id of the memory at the n-th link, if that is in another space; None otherwise."""
         links = self.links(memory)
         return elsewhere(links[n - 1].other) if n <= len(links) and self.find(links[n - 1].other) is None else None
 
     def contradicting(self, memory: Memory) -> list[tuple[int, Memory]]:
-        """The current memories that contradict it, each with the number of its link."""
+        """The current memories that contradict a memory, each with the number of its link."""
         numbered = enumerate(self.links(memory), 1)
         found = [(n, self.find(link.other)) for n, link in numbered if link.relation == "contradicts"]
         return [(n, other) for n, other in found if other is not None and is_current(other)]
@@ -84,7 +84,7 @@ def is_current(memory: Memory) -> bool:
 
 
 def read(workspace: Workspace, scope: CatalogueFilter) -> PathCatalogue:
-    """The space as it is now. Raises CorruptError, StoreError."""
+    """Reads the catalogue of the space. Raises CorruptError, StoreError."""
     snapshot = workspace.store.open(workspace.space)
     try:
         space = snapshot.load()
@@ -96,7 +96,7 @@ def read(workspace: Workspace, scope: CatalogueFilter) -> PathCatalogue:
 
 
 def fingerprint(workspace: Workspace) -> str:
-    """The fingerprint of the space as it is now, without reading it. Raises StoreError."""
+    """The current fingerprint of the space, without parsing it. Raises StoreError."""
     snapshot = workspace.store.open(workspace.space)
     try:
         return snapshot.fingerprint

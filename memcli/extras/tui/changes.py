@@ -1,4 +1,4 @@
-"""Changes that the browser makes, one at a time, and back to the editor when one fails."""
+"""Changes of memories by the browser, which run one at a time; a text that cannot be saved can be edited again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class EditResult(Record):
-    """What was done to the memory of the id `name`, as news for the status line, and warnings about it."""
+    """A change of the memory with the id `name`: the message for the status line, and warnings."""
 
     text: str
     name: str
@@ -38,9 +38,9 @@ class EditResult(Record):
 
 
 class Editor(Record):
-    """What the browser cannot do itself.
+    """The functions of the command line that the browser needs.
 
-    `open` makes a draft of a memory, or of none; with the flag, of all its fields. `add` stores a new memory.
+    `open` makes a draft of the text of a memory, or of a new one; with True, of all its fields. `add` stores a new memory.
     """
 
     open: Callable[[Memory | None, bool], EditorFile]
@@ -48,12 +48,12 @@ class Editor(Record):
 
 
 Store = Callable[[Mapping[str, Json], Memory | None], EditResult]
-"""Saves the fields that changed, given the memory that must still be stored."""
+"""Saves the changed fields of a memory. Raises ConflictError if the stored memory is not the one given, unless that is None."""
 
 
 class Edit(Record):
-    """A draft being edited: of `memory`, or of a new one. `expected` is what must still be stored when `store` saves it;
-    `then` is called when it is saved."""
+    """A draft of `memory`, or of a new one, that is being edited. `store` saves it if `expected` is still stored; `then` is
+    called afterwards."""
 
     draft: EditorFile
     memory: Memory | None
@@ -63,7 +63,7 @@ class Edit(Record):
 
 
 class EditAgain(Dialog[bool]):
-    """The question what to do with a text that could not be saved."""
+    """Asks whether to edit a text again that could not be saved."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e,enter,y", "dismiss(True)", "Edit again", show=False),
@@ -77,7 +77,7 @@ class EditAgain(Dialog[bool]):
 
 
 def change_fields(workspace: Workspace, name: str, fields: Mapping[str, Json], expected: Memory | None) -> EditResult:
-    """Changes fields of the memory of the id `name`."""
+    """Changes fields of the memory with the id `name`; see `Store` for `expected`."""
     memory, _ = edit(workspace, name, fields, expected)
     if "raw" in fields:
         link_found(workspace, memory)
@@ -85,13 +85,13 @@ def change_fields(workspace: Workspace, name: str, fields: Mapping[str, Json], e
 
 
 def changed(memory: Memory, fields: Mapping[str, Json]) -> str:
-    """Which fields of a memory were changed, in words."""
+    """The message that names the changed fields of a memory."""
     names = ", ".join("text" if name == "raw" else name for name in sorted(fields))
     return f"changed {clean_line(f'{names} of {memory.path}')}"
 
 
 def add_new(workspace: Workspace, editor: Editor, scope: CatalogueFilter, fields: Mapping[str, Json]) -> EditResult:
-    """Stores a new memory, with the place, kind and tags that are browsed where it is given none."""
+    """Stores a new memory. Where it has no path, kind or tags, it has those of the scope."""
     kind = scope.kinds[0] if len(scope.kinds) == 1 else None
     given = {"path_hint": scope.under or None, "kind": kind, "tags": list(scope.tags) or None}
     outcome = editor.add(workspace, {**{k: v for k, v in given.items() if v is not None}, **fields})
@@ -103,7 +103,7 @@ _Problem = MemcliError | OSError
 
 
 class Changer:
-    """Changes memories for a screen, holding `lock`. `unsaved` are the files of texts that could not be saved."""
+    """Changes memories for the main screen, one at a time, with `lock`. `unsaved` has the paths of texts that could not be saved."""
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
@@ -118,8 +118,10 @@ class Changer:
         show: bool = False,
         then: Callable[[], object] = lambda: None,
     ) -> None:
-        """Acts when all acts before have ended; `failed` gets what went wrong, `then` is called when nothing did. With
-        `show` the cursor goes to the memory, wherever it is then."""
+        """Runs `act` in a thread once all changes before it have ended, then reads the space again.
+
+        `failed` receives an error of `act`; without one `then` is called. With `show` the cursor goes to the changed memory.
+        """
         screen = self._screen
 
         async def act_in_turn() -> None:
@@ -146,7 +148,7 @@ class Changer:
         screen.run_worker(act_in_turn(), group="change")
 
     def add(self, editor: Editor, fields: Mapping[str, Json] | None = None, problem: str = "") -> None:
-        """Asks for a new memory in a form, which comes back with what was typed when it cannot be stored."""
+        """Opens the form for a new memory. If it cannot be stored, the form opens again with the same fields and the problem."""
         screen = self._screen
 
         def answered(given: Mapping[str, Json] | None) -> None:
@@ -166,7 +168,7 @@ class Changer:
         store: Store,
         then: Callable[[], object] = lambda: None,
     ) -> None:
-        """Opens the text of `memory`, all its fields, or an empty file for a new memory in the editor."""
+        """Opens the text of `memory` in the editor, with `as_object` all its fields; without a memory, an empty file for a new one."""
         try:
             draft = editor.open(memory, as_object)
         except (MemcliError, OSError) as error:
@@ -175,14 +177,15 @@ class Changer:
         self._edit(Edit(draft, memory, memory, store, then))
 
     def _edit(self, edited: Edit) -> None:
+        """Has the user edit a draft, in the editor or in a field, and saves it."""
         problem: _Problem | None = None
         try:
-            with self._screen.app.suspend():  # which restores the screen only if nothing is raised in it
+            with self._screen.app.suspend():  # restores the screen only if its body raises nothing
                 try:
                     edited.draft.edit()
                 except (MemcliError, OSError) as error:
                     problem = error
-        except SuspendNotSupported:  # no other program can have the screen, as in a browser: the user edits in a field
+        except SuspendNotSupported:  # no other program can use the screen, as in a web browser: a field takes the text
 
             def answered(text: str | None) -> None:
                 problem: _Problem | None = None
@@ -199,7 +202,7 @@ class Changer:
         self._take(edited, problem)
 
     def _take(self, edited: Edit, problem: _Problem | None) -> None:
-        """Saves what the draft holds after it was edited."""
+        """Saves an edited draft; `problem` is an error of the editor."""
         draft, fields = edited.draft, dict[str, Json]()
         try:
             fields = dict(draft.fields()) if problem is None else {}
@@ -220,7 +223,7 @@ class Changer:
             self._screen.say("nothing changed" if edited.memory else "nothing added")
 
     def _ask_again(self, edited: Edit, problem: _Problem) -> None:
-        """Asks whether to edit again what could not be saved."""
+        """Asks whether to edit a draft again that could not be saved. One without changes is dropped."""
         screen, path = self._screen, edited.draft.path
         if not edited.draft.is_changed:
             edited.draft.remove()

@@ -60,7 +60,7 @@ def command(session: CommandContext, options: BrowseOptions) -> None:
     try:
         with _extra("the full-screen view", "tui", "textual"):
             from memcli.extras.tui.app import Browser
-    except UsageError as error:  # the base install shows the tree
+    except UsageError as error:  # the base install prints the tree of paths
         from memcli.app.catalogue import load_tree
         from memcli.render.memory import tree_text
 
@@ -72,12 +72,12 @@ def command(session: CommandContext, options: BrowseOptions) -> None:
     from memcli.extras.tui.status import Recaller
     from memcli.wiring.workspace import open_workspace
 
-    # While the interface is open, it shows warnings and progress: standard error would corrupt it.
+    # The interface shows warnings and progress itself: text on standard error would corrupt the screen.
     recaller = Recaller()
     workspace = open_workspace(session.options, os.environ, warn=recaller.warn, progress=recaller.progress)
     browser = Browser(workspace, scope, Editor(EditorFile, _add), recaller)
     browser.run()
-    for path in browser.desk.changer.unsaved:
+    for path in browser.main_screen.changer.unsaved:
         session.output.note(f"unsaved text was kept in {path}")
     if browser.failure:
         raise browser.failure
@@ -92,7 +92,7 @@ def _serve(session: CommandContext, options: BrowseOptions) -> None:
 
     if session.output.json:
         raise UsageError("--web cannot be used with --json", "omit one of them")
-    session.open()  # which reports at once what is wrong with the store
+    session.open()  # an error of the store is reported here, not on the page of each process
     # The command line of the process for each page.
     given = {name: session.options[name] for name in ("root", "space", "freeze_clock")}
     named = [f"--{name.replace('_', '-')}={value}" for name, value in given.items() if value]
@@ -106,7 +106,7 @@ def _serve(session: CommandContext, options: BrowseOptions) -> None:
 
 @contextmanager
 def _extra(what: str, name: str, *modules: str) -> Iterator[None]:
-    """Around imports of modules that an extra installs. Raises UsageError when they are not there."""
+    """Turns a failed import of `modules` in its body into a UsageError that names the extra."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -116,6 +116,7 @@ def _extra(what: str, name: str, *modules: str) -> Iterator[None]:
 
 
 def _add(workspace: Workspace, fields: Mapping[str, Json]) -> Outcome:
+    """Stores a new memory as `memcli remember` does."""
     from memcli.app.check import check
     from memcli.app.remember import prepare
     from memcli.cli.submit import submit
@@ -127,8 +128,9 @@ def _add(workspace: Workspace, fields: Mapping[str, Json]) -> Outcome:
 
 
 def _has_screen() -> bool:
-    """Whether a full-screen interface can run: Textual reads standard input and draws on standard error; for a page of
-    --web it speaks to the server in place of a terminal."""
+    """Whether a full-screen interface can run."""
+    # The process of a page of --web has no terminal: Textual exchanges messages with the server instead.
     if os.environ.get("TEXTUAL_DRIVER", "").startswith("textual.drivers.web_driver:"):
         return True
+    # Textual reads standard input and draws on standard error.
     return os.environ.get("TERM") != "dumb" and all(s.isatty() for s in (sys.stdin, sys.stdout, sys.stderr))

@@ -1,4 +1,4 @@
-"""The right side: one memory, or a heading, as text to read and scroll."""
+"""The right pane: a memory or a heading as text that scrolls."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _HEAD = "bold"
 _MOST_CHARACTERS = 20_000
 _MOST_LINES = 200
 _LONG_TEXT = 600
-"""Of a text of more characters the summary is shown too, and of a memory without a summary only so many."""
+"""A text of more characters is shown with its summary; a text that stands in for a summary is cut after so many."""
 _LABEL_WIDTH = 10
 _LONG_HASH = 19  # characters: `sha256:` and twelve digits
 _TAB = 4
 
 
 def of_memory(memory: Memory, catalogue: PathCatalogue, section: Section | None = None, now: str = "") -> Content:
-    """One memory: path, states and facts, its text, its links, and all other fields. `section` is how a recall found it."""
+    """A memory: its path, states and facts, its text, its links, and all other fields. `section` has its score in an answer."""
     successor = catalogue.find(memory.superseded_by or "")
     path = catalogue.show(successor).path if successor else ""
     detail = detail_of(memory, now, path, placed=("links", "version", "proposal"))
@@ -73,7 +73,7 @@ def of_memory(memory: Memory, catalogue: PathCatalogue, section: Section | None 
 
 
 def of_heading(row: ViewRow, catalogue: PathCatalogue) -> Content:
-    """What lies below a heading."""
+    """A heading: the number and kinds of the memories below it, and each of these in a line."""
     memories = memories_below(row.node)
     kinds = Counter(clean_line(m.kind) for m in memories)
     facts = f"{count_of(len(memories), 'memory', 'memories')}: " + ", ".join(
@@ -95,18 +95,20 @@ def brief(memory: Memory) -> str:
 
 
 def _text(text: str) -> str:
-    """Stored text without control characters and tabs, of at most _MOST_CHARACTERS."""
+    """Stored text without control characters and tabs, cut after _MOST_CHARACTERS."""
     shown = clean(text[:_MOST_CHARACTERS]).expandtabs(_TAB).strip()
     more = len(text) - _MOST_CHARACTERS
     return f"{shown}\n… and {more:,} more characters; see `memcli get`" if more > 0 else shown
 
 
 def _block(title: str, lines: Iterable[Content]) -> Content:
+    """A title above lines; empty if all of them are."""
     shown = [line for line in lines if line.plain]
     return Content("\n").join([Content.styled(title, _HEAD), *shown]) if shown else Content("")
 
 
 def _link(n: int, link: MemoryLink, catalogue: PathCatalogue) -> Content:
+    """The line of the n-th link: number, arrow, relation and the other memory."""
     target = catalogue.find(link.other)
     label = (
         f"{n:>2}  {ARROWS[direction(link.relation, is_out=link.is_out)]} {relation_words(clean_line(link.relation))}  ",
@@ -119,7 +121,7 @@ def _link(n: int, link: MemoryLink, catalogue: PathCatalogue) -> Content:
 
 
 def _follow(n: int) -> Style:
-    """A click on it follows the n-th link."""
+    """The style of text on which a click follows the n-th link."""
     return Style.from_meta({"@click": f"screen.follow({n})"})
 
 
@@ -130,7 +132,7 @@ def _field(name: str, value: Json) -> Content:
 
 
 class Detail(VerticalScroll, can_focus=True):
-    """Text with a scroll bar. Shown the same thing again, it stays where it was."""
+    """Text with a scroll bar."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(TEXT)
     DEFAULT_CSS = """
@@ -144,7 +146,7 @@ class Detail(VerticalScroll, can_focus=True):
         super().__init__(self._text)
 
     def show(self, what: str, text: Content) -> None:
-        """Shows `text`, which is about `what`."""
+        """Shows `text`. It scrolls to the top if its subject `what`, a path, is another than before."""
         self._text.update(text)
         if what != self._shown:
             self._shown = what

@@ -1,6 +1,6 @@
-"""Dialogs: boxes in front of everything else, which Escape closes; to choose a space, edit tags, read the help.
+"""Dialogs: boxes in front of the main screen, which Escape closes. They choose a space, edit tags, and show the help.
 
-Forms: fields to fill in for a new memory, and a field for a text where no editor can run.
+Forms are dialogs with fields: for a new memory, and for a text where no editor can run.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ T = TypeVar("T")
 
 
 class Box(VerticalScroll, can_focus=True):
-    """Text that scrolls with the keys of the memory."""
+    """Text that scrolls with the same keys as the right pane."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings([key for key in TEXT if key.action.startswith("scroll")])
 
 
 class Lines(OptionList):
-    """A list that moves with the keys of the main list."""
+    """A list whose cursor moves with the same keys as in the main list."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(LINES)
 
 
 class Dialog(ModalScreen[T | None], Generic[T]):
-    """A titled box. Its answer is None when it was left with Escape."""
+    """A box with a title. Its result is None if the user leaves it with Escape."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Leave", show=False)]
     DEFAULT_CSS = """
@@ -60,7 +60,7 @@ class Dialog(ModalScreen[T | None], Generic[T]):
     AUTO_FOCUS = "Box"
 
     def __init__(self, title: str, keys: str, *body: Widget) -> None:
-        """A box with `title` and `body`, whose last line says what `keys` do."""
+        """`keys` is the last line, which explains the keys of the dialog."""
         super().__init__()
         self._title, self._keys, self._body = title, keys, body
 
@@ -72,7 +72,7 @@ class Dialog(ModalScreen[T | None], Generic[T]):
 
 
 class Question(Dialog[bool]):
-    """A question to be answered with yes or no."""
+    """A question. Its result is True for yes, None for no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y,enter", "dismiss(True)", "Yes", show=False),
@@ -84,7 +84,7 @@ class Question(Dialog[bool]):
 
 
 class ChooseSpace(Dialog[str]):
-    """All spaces of the store; the one that is open bears the cursor at first."""
+    """The list of spaces, with the cursor on the open one. Its result is the name of a space."""
 
     AUTO_FOCUS = "OptionList"
 
@@ -100,12 +100,12 @@ class ChooseSpace(Dialog[str]):
 
     @on(OptionList.OptionSelected)
     def choose(self, event: OptionList.OptionSelected) -> None:
-        """Answers with the name."""
+        """Closes the dialog with the chosen name as its result."""
         self.dismiss(self._names[event.option_index])
 
 
 class Window(Dialog[T], Generic[T]):
-    """A dialog over the whole screen. Its last line names the keys that have a word for it."""
+    """A dialog over the whole screen. Its last line has the keys with a `footer`."""
 
     DEFAULT_CSS = """
     Window {
@@ -121,7 +121,7 @@ class Window(Dialog[T], Generic[T]):
 
 
 class ListWindow(Window[T], Generic[T]):
-    """Lines to choose from, and below them a text about the one under the cursor."""
+    """A window with a list, and below it a text about the line under the cursor."""
 
     AUTO_FOCUS = "Lines"
     DEFAULT_CSS = """
@@ -143,7 +143,7 @@ class ListWindow(Window[T], Generic[T]):
         self.refill()
 
     def refill(self) -> None:
-        """Calls `fill` with the lines as they are now."""
+        """Calls `fill` with the current lines."""
         raise NotImplementedError
 
     def about(self, n: int) -> Content:
@@ -151,7 +151,7 @@ class ListWindow(Window[T], Generic[T]):
         raise NotImplementedError
 
     def fill(self, lines: Sequence[Content], note: str, at: int = 0) -> None:
-        """Shows these lines with the cursor on one of them, below a note."""
+        """Shows these lines below a note, with the cursor on the line `at`."""
         self._list.clear_options().add_options([Option(line) for line in lines])
         self._list.highlighted = min(at, len(lines) - 1) if lines else None
         self._list.display = bool(lines)
@@ -160,7 +160,7 @@ class ListWindow(Window[T], Generic[T]):
 
     @property
     def index(self) -> int | None:
-        """The line under the cursor."""
+        """The number of the line under the cursor, from 0; None if there are no lines."""
         return self._list.highlighted
 
     @on(OptionList.OptionHighlighted)
@@ -169,7 +169,7 @@ class ListWindow(Window[T], Generic[T]):
 
 
 class Help(Dialog[None]):
-    """Every key and every mark."""
+    """The help: every key, and every mark of the list."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q,question_mark,enter,space", "dismiss", "Leave", show=False)]
     DEFAULT_CSS = """
@@ -184,11 +184,11 @@ class Help(Dialog[None]):
 
 
 def help_text() -> Content:
-    """All keys by where they work, and the marks."""
+    """All keys by the place where they work, and all marks."""
     parts = []
     for title, keys in SECTIONS:
         groups: dict[tuple[str, str], list[Key]] = {}
-        for key in keys:  # the keys of one action stand on one line, such as 1 to 9
+        for key in keys:  # keys of one action, such as 1 to 9, share a line
             groups.setdefault((key.action.partition("(")[0], key.text), []).append(key)
         lines = [
             (shown(group[0]) if len(group) == 1 else f"{shown(group[0])} - {shown(group[-1])}", text)
@@ -208,15 +208,16 @@ def help_text() -> Content:
 
 
 TagChange = tuple[tuple[str, ...], tuple[str, ...]]
-"""Tags to add, and tags to take away."""
+"""The tags to add, and the tags to remove."""
 
 
 class EditTags(Dialog[TagChange]):
-    """The tags as words in a field."""
+    """A field with the tags of a memory as words."""
 
     AUTO_FOCUS = "Input"
 
     def __init__(self, path: str, tags: Sequence[str]) -> None:
+        # A stored tag may have blanks or control characters, which a field of words cannot have.
         self._tags = {"-".join(clean_line(tag).split()): tag for tag in tags}
         field = Input(" ".join(self._tags), placeholder="words, separated by spaces", select_on_focus=False)
         self._problem = Static("", markup=False, classes="problem")
@@ -224,7 +225,7 @@ class EditTags(Dialog[TagChange]):
 
     @on(Input.Submitted)
     def save(self, event: Input.Submitted) -> None:
-        """Answers with what changed, unless a word can be no tag."""
+        """Closes the dialog with the changes as its result, unless a word is not a valid tag."""
         try:
             wanted = tag_change(self._tags, event.value)
         except UsageError as error:
@@ -234,13 +235,14 @@ class EditTags(Dialog[TagChange]):
 
 
 def tag_change(shown: dict[str, str], typed: str) -> TagChange:
-    """What changed from the tags that were `shown` (as shown, to as stored). Raises UsageError for what is no tag."""
+    """The changes between the tags that were `shown` (the words of the field, and the stored tags) and the words `typed`.
+    Raises UsageError for a word that is not a valid tag."""
     words = typed.replace("#", " ").replace(",", " ").split()
     add = dict.fromkeys(check_tag(word) for word in words if word not in shown)
-    kept = {*words, *add}
+    wanted = {*words, *add}
     return (
         tuple(tag for tag in add if tag not in shown.values()),
-        tuple(tag for name, tag in shown.items() if name not in kept and tag not in kept),
+        tuple(tag for name, tag in shown.items() if name not in wanted and tag not in wanted),
     )
 
 
@@ -248,7 +250,7 @@ FormT = TypeVar("FormT")
 
 
 class Form(Dialog[FormT], Generic[FormT]):
-    """A dialog whose last field is a text, below other widgets. What was typed is not lost by one Escape."""
+    """A dialog whose last field is a text. Escape has to be pressed twice if the text was changed."""
 
     AUTO_FOCUS = "TextArea"
     BINDINGS: ClassVar[list[BindingType]] = bindings(FORM)
@@ -269,7 +271,7 @@ class Form(Dialog[FormT], Generic[FormT]):
         super().__init__(title, keys, *above, self._field, self._problem)
 
     def action_leave(self) -> None:
-        """Cancels; when something was typed, only if asked twice."""
+        """Closes the form without a result; after a change of the text, only the second time."""
         if self._field.text != self._before and not self._is_warned:
             self._is_warned = True
             self._problem.update("not saved: press Esc again to discard the text, Ctrl-S to save it")
@@ -277,22 +279,22 @@ class Form(Dialog[FormT], Generic[FormT]):
             self.dismiss(None)
 
     @on(TextArea.Changed)
-    def keep(self) -> None:
-        """Takes the warning back when the user types on."""
+    def clear_warning(self) -> None:
+        """Removes the warning when the user continues to type."""
         if self._is_warned:
             self._is_warned = False
             self._problem.update("")
 
 
 class TextForm(Form[str]):
-    """A text to edit, with which it answers."""
+    """A form with a text only, which is its result."""
 
     def action_save(self) -> None:
         self.dismiss(self._field.text)
 
 
 class AddForm(Form[Mapping[str, Json]]):
-    """Kind, path and text of a new memory; without kind or path, memcli derives them from the text."""
+    """A form for a new memory. Its result has the fields; without kind or path, memcli derives them from the text."""
 
     def __init__(self, fields: Mapping[str, Json], problem: str = "") -> None:
         self._kind = Input(
@@ -302,15 +304,15 @@ class AddForm(Form[Mapping[str, Json]]):
         self._path = Input(str(fields.get("path", "")), placeholder="project/module/topic, or derived", compact=True)
         above = Label("kind"), self._kind, Label("path"), self._path, Label("text")
         super().__init__("new memory", str(fields.get("raw", "")), *above, problem=problem)
-        self._before = ""  # what came back because it could not be stored would be lost, too
+        self._before = ""  # a text that could not be stored is to be lost no more easily than a new one
 
     @on(Input.Submitted)
     def next_field(self) -> None:
-        """Enter in a field of one line."""
+        """Moves the focus to the next field, after Enter in a field of one line."""
         self.focus_next()
 
     def action_save(self) -> None:
-        """Answers with the fields that were given, unless one cannot be stored."""
+        """Closes the form with the fields as its result, unless the path is not valid or the text is empty."""
         given = {"kind": self._kind.value.strip(), "path": self._path.value.strip(), "raw": self._field.text.strip()}
         try:
             if given["path"]:

@@ -1,4 +1,4 @@
-"""Keys: every key of the browser, what it does and what the help says of it, in one place."""
+"""Keys: every key of the browser, with its action and its text in the help."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memcli.record import Record
 
 
 class Key(Record):
-    """One action and the keys that run it, as Textual names them. `footer` is its word in the footer, where it has one."""
+    """An action of Textual, its keys by Textual's names, and its text in the help. Only keys with a `footer` are in the footer."""
 
     keys: str
     action: str
@@ -20,7 +20,7 @@ class Key(Record):
 
 
 def bindings(*tables: Sequence[Key]) -> list[BindingType]:
-    """The keys as Textual takes them."""
+    """The keys as bindings of Textual."""
     return [
         Binding(
             key.keys, key.action, key.footer or key.text, show=bool(key.footer),
@@ -32,7 +32,7 @@ def bindings(*tables: Sequence[Key]) -> list[BindingType]:
 
 
 def shown(key: Key) -> str:
-    """The keys by the names that keyboards have for them."""
+    """The keys of an action by their names on keyboards."""
     return " ".join(_NAMES.get(name, name) for name in key.keys.split(","))
 
 
@@ -97,7 +97,7 @@ FILTER = (
     Key("down", "screen.focus_rows", "go to the list", "go to the list"),
 )
 FOCUS = (Key("tab", "", "move between filter, list and memory"),)
-"""What Textual binds by itself."""
+"""A key that Textual binds by default."""
 
 FORM = (
     Key("ctrl+s", "save", "save"),
@@ -148,10 +148,10 @@ SECTIONS = (
     ("In linked memories", LINKS),
     ("In the lists of windows", LINES),
 )
-"""All keys as the help lists them."""
+"""All keys by the place where they work, in the order of the help."""
 
 MARK_WORDS = (
     *((mark, f"{word}: excluded from recall" if word == "untrusted" else word) for mark, word in MARKS),
     ("=", "marked for comparison"),
 )
-"""The marks of the list, with their words."""
+"""The marks of the list, with their meanings."""

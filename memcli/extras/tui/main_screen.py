@@ -1,4 +1,4 @@
-"""The one screen on which memories are found, read and changed."""
+"""The main screen, on which memories are found, read and changed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MOST_ANSWERS = 50
 
 
 class MainScreen(Screen[None]):
-    """Filter, list and memory, and the keys that work on them."""
+    """The filter, the list, the memory under the cursor, and the keys that work on them."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(FIND, LOOK, CHANGE)
     DEFAULT_CSS = """
@@ -55,7 +55,7 @@ class MainScreen(Screen[None]):
         editor: Editor | None,
         leave: Callable[[str, str], None],
     ) -> None:
-        """`leave` is called when the user goes to a memory of another space, with that and the id."""
+        """`leave` opens a memory of another space, by the name of the space and the id."""
         super().__init__()
         self._leave = leave
         self.workspace = workspace
@@ -78,17 +78,17 @@ class MainScreen(Screen[None]):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Shows the space."""
+        """Shows the space for the first time."""
         self.query_one(Rows).focus()
         self.refill()
 
     def on_unmount(self) -> None:
-        """Ends the work in the background."""
+        """Ends the thread of recalls."""
         self._recaller.close()
 
     def open(self, workspace: Workspace, view: BrowseView) -> None:
         """Shows another space."""
-        self._give_up_asking()
+        self._cancel_recall()
         self.workspace, self.view, self._forgotten = workspace, view, None
         self._mark("")
         self.go_to(None)
@@ -103,25 +103,25 @@ class MainScreen(Screen[None]):
         return row.memory if row else None
 
     def refill(self, path: str | None = None) -> None:
-        """Shows the view as it is now, with the cursor on `path`."""
+        """Draws the rows of the view again, with the cursor on `path`."""
         self.query_one(Rows).show(self.view.rows(), nothing(self.view), path)
         self.query_one(Rows).border_title = Content(title(self.view))
         self.query_one(Status).settle(summary(self.view))
 
     def say(self, text: str) -> None:
-        """News on the status line."""
+        """Shows a message on the status line for some seconds."""
         self.query_one(Status).say(text)
 
     def warn(self, text: str) -> None:
-        """A warning in front of the screen."""
+        """Shows a warning in front of the screen."""
         self.notify(clean_line(text), severity="warning", markup=False)
 
     def fail(self, error: MemcliError | OSError) -> None:
-        """An error in front of the screen, in the words of the command line."""
+        """Shows an error in front of the screen, as the command line prints it."""
         self.notify(explain(error), severity="error", markup=False, timeout=10)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's own
-        """Whether a key means something now; those that do not are not in the footer either."""
+        """Whether an action is possible now; the footer leaves out the keys of those that are not."""
         if action in ("add", "edit") and self._editor is None:
             return False
         if action in _OF_A_MEMORY:
@@ -130,7 +130,7 @@ class MainScreen(Screen[None]):
 
     @on(Rows.Moved)
     def show_row(self, event: Rows.Moved) -> None:
-        """Shows what the cursor is on."""
+        """Shows the memory or the heading under the cursor in the right pane."""
         row, catalogue = event.row, self.view.catalogue
         if row is None:
             text = Content("")
@@ -146,7 +146,7 @@ class MainScreen(Screen[None]):
 
     @on(Rows.Chosen)
     def open_row(self, event: Rows.Chosen) -> None:
-        """Opens or closes a heading; moves the focus to a memory, to scroll in it."""
+        """Opens or closes a heading; of a memory moves the focus to its text."""
         if event.row.is_open is None:
             self.query_one(Detail).focus()
         else:
@@ -159,28 +159,29 @@ class MainScreen(Screen[None]):
     def narrow(self, event: Input.Changed) -> None:
         """Filters as the user types."""
         if event.value != event.input.value:
-            return  # more was typed since, and is on its way here
-        self._give_up_asking()
+            return  # the user has typed on: a later event has the whole text
+        self._cancel_recall()
         self.view.filter(event.value)
         self.refill()
 
     @on(Filter.Submitted)
     def submit(self, event: Input.Submitted) -> None:
-        """Asks what was typed."""
+        """Recalls by the text of the filter as the topic."""
         if event.value.strip():
-            self._ask(event.value.strip())
+            self._recall(event.value.strip())
         self.action_focus_rows()
 
     @work(exclusive=True, group="ask")
-    async def _ask(self, topic: str) -> None:
+    async def _recall(self, topic: str) -> None:
+        """Shows the answer of a recall in the scope of the browser."""
         scope, status = self.view.scope, self.query_one(Status)
         query = Query(
             topic=topic, now=self.workspace.clock(), limit=_MOST_ANSWERS, under=scope.under, kinds=scope.kinds,
-            tags=scope.tags, include_untrusted=True,  # a person who looks around sees them, with their mark
+            tags=scope.tags, include_untrusted=True,  # a person sees them with their mark
         )  # fmt: skip
         status.work(f"searching: {topic} (Esc cancels)")
         try:
-            answer = await self._recaller.ask(self.workspace, query)
+            answer = await self._recaller.recall(self.workspace, query)
         except (MemcliError, OSError) as error:
             status.rest()
             self.fail(error)
@@ -190,7 +191,7 @@ class MainScreen(Screen[None]):
             status.rest()
             self.refill(self.view.best)
 
-    def _give_up_asking(self) -> None:
+    def _cancel_recall(self) -> None:
         self.workers.cancel_group(self, "ask")
         self._recaller.stop()
         self.query_one(Status).rest()
@@ -204,27 +205,27 @@ class MainScreen(Screen[None]):
         self.query_one(Rows).focus()
 
     def action_clear(self) -> None:
-        """From the memory back to the list; else clears the filter and the answers."""
+        """Moves the focus from the memory to the list; elsewhere clears the filter and the answer."""
         if not self.query_one(Detail).has_focus:
-            self._give_up_asking()
+            self._cancel_recall()
             self.view.filter("")
             self.go_to(self.memory)
         self.action_focus_rows()
 
     def action_everything(self) -> None:
-        """Shows what is forgotten or superseded, or leaves it out again."""
+        """Shows or hides forgotten and superseded memories."""
         self.view.show_everything(not self.view.everything)
         self.refill()
         self.say("forgotten and superseded memories are " + ("shown" if self.view.everything else "hidden"))
 
     def action_fold_all(self) -> None:
-        """Opens all headings, or closes them when one is open."""
+        """Opens all headings; if one is open, closes all."""
         row = self.query_one(Rows).current
         self.view.folds.set_all(not any(r.is_open for r in self.view.rows()))
         self.refill(row.path if row else None)
 
     def action_follow(self, n: int) -> None:
-        """Goes where the n-th link of the memory leads."""
+        """Goes to the memory at the n-th link of the current one."""
         if self.memory:
             if (far := self.view.catalogue.far(self.memory, n)) is not None:
                 self._visit(*far)
@@ -235,18 +236,21 @@ class MainScreen(Screen[None]):
                 self.say(f"link {n} leads outside the memories shown here")
 
     def action_back(self) -> None:
-        """Goes back to where a link was followed."""
+        """Goes back to the memory whose link was followed last."""
         trail = self.view.trail
         self.go_to(self.view.catalogue.find(trail.pop()) if trail else None)
 
     def go_to(self, memory: Memory | None) -> None:
-        """Shows the view with the cursor on `memory`, whatever hides it now."""
+        """Moves the cursor to `memory`, and makes it visible if the filter, the answer or a heading hides it."""
         if memory:
             self.view.reveal(memory)
-        self.query_one(Filter).put(self.view.words)
+        field = self.query_one(Filter)
+        with field.prevent(Input.Changed):  # the view is filtered by these words already
+            field.value = self.view.words
         self.refill(memory.path if memory else None)
 
     def _visit(self, space: str, name: str) -> None:
+        """Goes to the memory with the id `name`, in this space or another one."""
         if space == self.workspace.space:
             self.go_to(self.view.catalogue.find(name))
         else:
@@ -256,7 +260,7 @@ class MainScreen(Screen[None]):
 
     @work(exclusive=True, group="window")
     async def action_history(self) -> None:
-        """Shows what commits and the audit log say of the memory."""
+        """Opens the history of the memory from commits and the audit log."""
         if memory := self.memory:
             past = await self._read("reading the history", partial(read_past, self.workspace, memory))
             if past is not None:
@@ -264,14 +268,14 @@ class MainScreen(Screen[None]):
 
     @work(exclusive=True, group="window")
     async def action_inbox(self) -> None:
-        """Shows what is proposed for the space."""
+        """Opens the proposals for the space."""
         proposed = await self._read("reading the inbox", partial(waiting, self.workspace))
         if proposed is not None:
             self.app.push_screen(Inbox(self, self._editor, proposed))
 
     @work(exclusive=True, group="window")
     async def action_links(self) -> None:
-        """Shows what the memory links to, and what links to it; goes to what is chosen."""
+        """Opens the memories that links connect with this one, and goes to the one that the user chooses."""
         if not (memory := self.memory):
             return
 
@@ -285,7 +289,7 @@ class MainScreen(Screen[None]):
             self.app.push_screen(Neighbours(self.workspace, memory, graph, self.view.catalogue), answered)
 
     def action_compare(self) -> None:
-        """Marks the memory, or compares it with the one that is marked."""
+        """Marks the memory, or compares it with the marked one."""
         if not (memory := self.memory):
             return
         marked = self.view.catalogue.find(self._marked)
@@ -299,11 +303,12 @@ class MainScreen(Screen[None]):
             self.app.push_screen(Comparison(left, right, (clean_line(left.id), clean_line(right.id))))
 
     def _mark(self, name: str) -> None:
+        """Marks the memory with the id `name` for a comparison; none if it is empty."""
         self._marked = name
         self.query_one(Rows).mark(name)
 
     async def _read(self, what: str, read: Callable[[], T]) -> T | None:
-        """What `read` returns in the background; None when it failed, or when another space is open by then."""
+        """Runs `read` in a thread. Returns its result; None if it fails, or if another space has been opened meanwhile."""
         workspace = self.workspace
         self.query_one(Status).work(what)
         try:
@@ -318,19 +323,19 @@ class MainScreen(Screen[None]):
     # Changing
 
     def action_copy(self) -> None:
-        """Copies the id, by way of the terminal."""
+        """Copies the id to the clipboard of the terminal."""
         if memory := self.memory:
             self.app.copy_to_clipboard(clean_line(memory.id))
             self.say(f"copied {memory.id}")
 
     def action_pin(self) -> None:
-        """Pins or unpins."""
+        """Pins or unpins the memory."""
         if not (memory := self.memory):
             return
         workspace = self.workspace
 
         def toggle() -> EditResult:
-            # The change before this one may have been to the same memory.
+            # Read when its turn comes: the change before it may have pinned the same memory.
             current = self.view.catalogue.find(memory.id) or memory
             pin(workspace, [memory.id], not current.pinned)
             return EditResult(f"{'unpinned' if current.pinned else 'pinned'} {clean_line(memory.path)}", memory.id)
@@ -338,7 +343,7 @@ class MainScreen(Screen[None]):
         self.changer.run(toggle, self.fail)
 
     def action_tags(self) -> None:
-        """Asks for the tags."""
+        """Opens the dialog that edits the tags."""
         if not (memory := self.memory):
             return
         workspace, path = self.workspace, clean_line(memory.path)
@@ -352,12 +357,12 @@ class MainScreen(Screen[None]):
         self.app.push_screen(EditTags(path, memory.tags), answered)
 
     def action_edit(self, as_object: bool = False) -> None:
-        """Opens the text of the memory, or all its fields, in the editor."""
+        """Opens the text of the memory in the editor, with `as_object` all its fields."""
         if (memory := self.memory) and self._editor:
             self.changer.edit(self._editor, memory, as_object, partial(change_fields, self.workspace, memory.id))
 
     def action_add(self, in_editor: bool = False) -> None:
-        """Asks for a new memory, in a form or in the editor."""
+        """Opens the form for a new memory, or an empty file in the editor."""
         if (editor := self._editor) and in_editor:
             workspace, scope = self.workspace, self.view.scope
             self.changer.edit(editor, None, False, lambda fields, _: add_new(workspace, editor, scope, fields))
@@ -365,7 +370,7 @@ class MainScreen(Screen[None]):
             self.changer.add(editor)
 
     def action_forget(self) -> None:
-        """Forgets, after a question."""
+        """Forgets the memory if the user confirms it."""
         if not (memory := self.memory) or not memory.active:
             return
         workspace, path = self.workspace, clean_line(memory.path)
@@ -379,7 +384,7 @@ class MainScreen(Screen[None]):
         self.app.push_screen(Question("Forget this memory?", text, "forget"), answered)
 
     def action_bring_back(self) -> None:
-        """Brings back the memory, or the one forgotten last."""
+        """Makes the memory active again if it is forgotten, else the one that was forgotten last."""
         memory = self.memory if self.memory and not self.memory.active else self._forgotten
         if memory:
             act = partial(edit, self.workspace, memory.id, {"active": True})
@@ -388,7 +393,7 @@ class MainScreen(Screen[None]):
             self.say("nothing to undo; press a to show forgotten memories")
 
     def _change(self, memory: Memory, act: Callable[[], object], text: str, *, show: bool = False) -> None:
-        """Changes a memory; `text` is the news of it."""
+        """Runs a change of a memory, after which the status line shows `text`."""
 
         def changed() -> EditResult:
             act()

@@ -1,4 +1,4 @@
-"""The line above the keys: how much is shown, what was just done, and the progress of recalls and other long work."""
+"""The status line above the keys: counts, messages, and the progress of recalls and other long work."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ from memcli.model.recall import Bundle, Query
 from memcli.present.memory import count_of
 from memcli.render.clean import clean_line
 
-_Hear = Callable[[str], object]
+_Listener = Callable[[str], object]
 
 
 class Stopped(Exception):  # noqa: N818 - no error: the user asked for it
-    """The user gave up the work."""
+    """The user has cancelled the work."""
 
 
 class Recaller:
-    """Asks in one thread of its own: an index belongs to the thread that opened it.
+    """Runs recalls in one thread of its own, since an index can only be used in the thread that opened it.
 
-    `warn` and `progress` are for the workspace, which may call them from any thread. They pass on what they get to
-    `on_warning` and `on_progress`, which do nothing until they are replaced.
+    `warn` and `progress` are for the workspace, which may call them from any thread. They pass text on to `on_warning` and
+    `on_progress`, which do nothing until they are replaced.
     """
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "recall")
         self._stop = threading.Event()
-        self.on_warning: _Hear = str
-        self.on_progress: _Hear = str
+        self.on_warning: _Listener = str
+        self.on_progress: _Listener = str
 
     def warn(self, text: str) -> None:
-        """Passes a warning on."""
+        """Passes a warning on to `on_warning`."""
         self.on_warning(text)
 
     def progress(self, done: int, total: int) -> None:
-        """Passes the progress of long work on. Raises Stopped when it is to stop: what was done so far stays."""
+        """Passes the progress of embedding on to `on_progress`. Raises Stopped after `stop`: vectors made so far remain."""
         if self._stop.is_set():
             raise Stopped
         self.on_progress(f"embedding {done:,} of {total:,} for the first question")
 
-    async def ask(self, workspace: Workspace, query: Query) -> Bundle | None:
-        """The answer, or None when it was given up: a new question, or `stop`, ends the one before.
+    async def recall(self, workspace: Workspace, query: Query) -> Bundle | None:
+        """The answer to a query; None if it was cancelled, by `stop` or by a later query.
 
         Raises CorruptError, StoreError, ProviderError.
         """
@@ -66,11 +66,11 @@ class Recaller:
         return await asyncio.wrap_future(self._thread.submit(answer))
 
     def stop(self) -> None:
-        """Ends the work under way at its next step."""
+        """Cancels the current recall, at its next report of progress."""
         self._stop.set()
 
     def close(self) -> None:
-        """Ends the work under way, and takes no more questions."""
+        """Cancels the current recall and those that wait, and accepts no more."""
         self.stop()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
@@ -79,7 +79,7 @@ _SECONDS = 6.0
 
 
 class Status(Static):
-    """One line of text."""
+    """The status line: the usual text, a message for some seconds, or current work."""
 
     DEFAULT_CSS = """
     Status { height: 1; padding: 0 2; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
@@ -92,30 +92,30 @@ class Status(Static):
         self._works = False
 
     def settle(self, text: str) -> None:
-        """Sets the text that is shown when there is no news."""
+        """Sets the usual text, which is shown when there is neither a message nor work."""
         self._usual = text
         if self._timer is None and not self._works:
             self._put(text)
 
     def say(self, text: str) -> None:
-        """News: shown for some seconds."""
+        """Shows a message for some seconds."""
         self.rest()
         self._timer = self.set_timer(_SECONDS, self.rest)
         self._put(text)
 
     def work(self, text: str) -> None:
-        """Work has begun: shown until `rest`."""
+        """Shows work that has begun, until `rest`."""
         self.rest()
         self._works = True
         self._put(text)
 
-    def hear(self, text: str) -> None:
-        """Progress of the work under way; ignored when it has ended."""
+    def report_progress(self, text: str) -> None:
+        """Shows the progress of current work; ignored if it has ended."""
         if self._works:
             self._put(text)
 
     def rest(self) -> None:
-        """No news and no work any more."""
+        """Shows the usual text: the message has been read, or the work has ended."""
         if self._timer is not None:
             self._timer.stop()
         self._timer, self._works = None, False
@@ -126,13 +126,13 @@ class Status(Static):
 
 
 def explain(error: MemcliError | OSError) -> str:
-    """What was wrong, and what to do about it."""
+    """The message and the hint of an error, on lines of their own."""
     lines = [error.message, error.hint] if isinstance(error, MemcliError) else [error.strerror or str(error)]
     return "\n".join(clean_line(line) for line in lines if line)
 
 
 def title(view: BrowseView) -> str:
-    """The part of the space that is browsed: space, path, kinds and tags."""
+    """The title of the list: the scope as space, path, kinds and tags."""
     if view.answer is not None:
         return "answers"
     scope = view.scope
@@ -147,17 +147,17 @@ def title(view: BrowseView) -> str:
 
 
 def summary(view: BrowseView) -> str:
-    """How much is shown of what there is."""
+    """The usual text of the status line: how many memories are shown, and how many are not."""
     memories = view.catalogue.memories
     total = len(memories) - view.left_out
     if view.answer is not None:
         if view.answer.reason:
             return "no match; showing pinned memories" if view.found else "no match"
         answers = sum(bool(section.why) for section in view.answer.sections)
-        unasked = f", and {view.found - answers:,} pinned" if view.found > answers else ""
+        also_pinned = f", and {view.found - answers:,} pinned" if view.found > answers else ""
         more = f", {view.answer.withheld:,} more match" if view.answer.withheld else ""
         sure = "weak evidence" if view.answer.is_weak else "best first"
-        return f"{answers:,} found, {sure}{unasked}{more}; Esc returns to the tree"
+        return f"{answers:,} found, {sure}{also_pinned}{more}; Esc returns to the tree"
     if view.words.strip():
         return f"{view.found:,} of {count_of(total, 'memory', 'memories')}; Enter searches, Esc clears"
     pinned = sum(m.pinned for m in memories)
@@ -166,7 +166,7 @@ def summary(view: BrowseView) -> str:
 
 
 def nothing(view: BrowseView) -> str:
-    """The text in place of the rows when there are none: why, and which key helps."""
+    """The text of an empty list: why there are no rows, and which key helps."""
     if view.answer is not None:
         return "No memory in this space matches.\n\nEsc returns to the tree."
     if view.words.strip():

@@ -1,5 +1,5 @@
-"""The left side: its rows, which are a tree that passes the filter or the ranked answer to a question, and its two widgets: the
-field to filter or ask in, and the list, drawn line by line so that ten thousand rows cost no more than those visible."""
+"""The left pane: its rows, which are the tree of memories that pass the filter, or the ranked answer to a query; and its widgets, the
+field for filter and query, and the list. The list draws only visible rows, so that ten thousand cost no more than these."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from memcli.render.clean import clean_line
 
 
 class ViewRow(Record):
-    """One line: a heading, a memory, or both. `path` is whole, `name` the part of it that the line shows."""
+    """A row: a heading, a memory, or both. `path` is the whole path, `name` the part of it that the row shows."""
 
     path: str
     name: str
     node: TreeNode[Memory]
     depth: int = 0
     is_open: bool | None = None
-    """Whether what lies below is shown; None when nothing does."""
+    """Whether the rows below it are shown; None if there are none."""
     lead: str = ""
     note: str = ""
 
@@ -53,11 +53,11 @@ class Folds(Record, frozen=False):
     toggled: set[str] = field(default_factory=set)
 
     def shows(self, path: str) -> bool:
-        """Whether what lies below `path` is shown."""
+        """Whether the heading `path` is open."""
         return self.is_open != (path in self.toggled)
 
     def toggle(self, path: str) -> None:
-        """Opens what is closed, closes what is open."""
+        """Opens a closed heading, closes an open one."""
         self.toggled ^= {path}
 
     def reveal(self, path: str) -> None:
@@ -67,13 +67,13 @@ class Folds(Record, frozen=False):
                 self.toggle(path[:n])
 
     def set_all(self, is_open: bool) -> None:
-        """Opens or closes every heading."""
+        """Opens or closes all headings."""
         self.is_open = is_open
         self.toggled.clear()
 
 
 def outline(root: TreeNode[Memory], shows: Callable[[str], bool]) -> list[ViewRow]:
-    """The rows of the tree below `root`, in order. Headings in a chain, with nothing beside them, share a row."""
+    """The rows of the tree below `root`, in order. A chain of headings that each have one child shares a row."""
     rows: list[ViewRow] = []
     waiting = [(child, name, 0) for name, child in reversed(root.children.items())]
     while waiting:
@@ -81,7 +81,7 @@ def outline(root: TreeNode[Memory], shows: Callable[[str], bool]) -> list[ViewRo
         name = node.name
         while node.memory is None and len(node.children) == 1:
             (only,) = node.children.values()
-            if not only.children:  # a memory, which has a row of its own
+            if not only.children:  # a memory without children has a row of its own
                 break
             node, path, name = only, f"{path}/{only.name}", f"{name}/{only.name}"
         is_open = shows(path) if node.children else None
@@ -109,7 +109,7 @@ _OPEN_AT_FIRST = 200
 
 
 class BrowseView:
-    """A catalogue, and how it is looked at: filter, answer, folds. `trail` are the ids of memories whose links were followed."""
+    """A catalogue with the filter, the answer and the folds of the user. `trail` has the ids of memories whose links were followed."""
 
     def __init__(self, catalogue: PathCatalogue, scope: CatalogueFilter) -> None:
         self.scope = scope
@@ -122,12 +122,12 @@ class BrowseView:
         self.read(catalogue)
 
     def read(self, catalogue: PathCatalogue) -> None:
-        """Replaces the catalogue by a later reading, and keeps filter, answer and folds."""
+        """Replaces the catalogue; filter, answer and folds remain."""
         self.catalogue = catalogue
         self._find()
 
     def filter(self, words: str) -> None:
-        """Shows the memories with all of these words; an answer goes away."""
+        """Shows the memories with all of these words, in place of an answer."""
         self.answer = None
         self.words = words
         self._filtered_folds = Folds()
@@ -143,7 +143,7 @@ class BrowseView:
         self.folds.reveal(memory.path)
 
     def follow(self, memory: Memory, n: int) -> Memory | None:
-        """Where the n-th link of `memory` leads; None when that is no part of what is browsed."""
+        """The memory at the n-th link of `memory`, which goes onto the trail; None if it is not in the scope."""
         links = self.catalogue.links(memory)
         target = self.catalogue.find(links[n - 1].other) if n <= len(links) else None
         if target is None or not replace(self.scope, inactive=True).has(target):
@@ -152,27 +152,27 @@ class BrowseView:
         return target
 
     def show_everything(self, everything: bool) -> None:
-        """Shows, or leaves out, what is forgotten or superseded."""
+        """Shows or hides forgotten and superseded memories."""
         self.everything = everything
         self._find()
 
     @property
     def folds(self) -> Folds:
-        """The folds of the tree that is shown."""
+        """The folds of the current tree: with a filter, others than without one."""
         return self._filtered_folds if self.words.strip() else self._folds
 
     @property
     def found(self) -> int:
-        """How many memories are shown, or would be if all headings were open."""
+        """The number of memories in the rows if all headings were open."""
         return len(self._found) if self.answer is None else len(self._answered())
 
     @property
     def left_out(self) -> int:
-        """How many memories are not shown because they are forgotten or superseded."""
+        """The number of memories that are hidden because they are forgotten or superseded."""
         return 0 if self.everything else sum(not is_current(m) for m in self.catalogue.memories)
 
     def rows(self) -> list[ViewRow]:
-        """The lines to show."""
+        """The rows of the tree, or of the answer."""
         if self.answer is None:
             return outline(self._tree, self.folds.shows)
         return [
@@ -188,12 +188,12 @@ class BrowseView:
 
     @property
     def best(self) -> str | None:
-        """The path of the first memory of the answer that matches, rather than being pinned alone."""
+        """The path of the first memory of the answer that matches the query, else of the first pinned one."""
         answered = self._answered()
         return next((m.path for section, m in answered if section.why), answered[0][1].path if answered else None)
 
     def section(self, memory: Memory) -> Section | None:
-        """The section of the answer that has `memory`, with its score; None outside an answer."""
+        """The section of the answer with `memory`; None if there is none."""
         return next((s for s in self._sections if s.memory.id == memory.id), None)
 
     @property
@@ -201,11 +201,12 @@ class BrowseView:
         return (*self.answer.sections, *self.answer.always) if self.answer else ()
 
     def _answered(self) -> list[tuple[Section, Memory]]:
-        """The memories of the answer as they are now; those that are gone since are left out."""
+        """The memories of the answer as they are now, without those that have been deleted since."""
         current = ((s, self.catalogue.find(s.memory.id)) for s in self._sections)
         return [(s, m) for s, m in current if m is not None and (self.everything or is_current(m))]
 
     def _find(self) -> None:
+        """Applies the filter to the catalogue."""
         self._found = self.catalogue.matching(self.words.casefold().split(), self.everything)
         self._tree = tree((memory.path, memory) for memory in self._found)
 
@@ -216,7 +217,7 @@ _LEAST_NAME = 8
 
 
 class Rows(ScrollView, can_focus=True):
-    """A list of rows with a cursor. It reports what the user does with a row; the main screen acts on it."""
+    """A list of rows with a cursor. It posts a message for what the user does with a row; the main screen handles it."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(LIST)
     COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor", "rows--note", "rows--heading"}
@@ -235,13 +236,13 @@ class Rows(ScrollView, can_focus=True):
 
     @dataclass
     class Moved(Message):
-        """The cursor is on another row, or on another version of it."""
+        """The cursor has moved to another row, or its row has changed."""
 
         row: ViewRow | None
 
     @dataclass
     class Chosen(Message):
-        """A heading is to be opened or closed, or a memory read."""
+        """The user wants to open or close a heading, or read a memory."""
 
         row: ViewRow
 
@@ -261,7 +262,7 @@ class Rows(ScrollView, can_focus=True):
     def show(self, rows: Sequence[ViewRow], nothing: str, path: str | None = None) -> None:
         """Shows `rows`, or the text `nothing` when there are none.
 
-        The cursor goes to `path`, or to the nearest heading above it; else it stays on its row, or on the line where that was.
+        The cursor goes to `path`, or to the nearest heading above it; else it remains on its row, or on the line of that.
         """
         places = {row.path: n for n, row in reversed(list(enumerate(rows)))}
         index = places.get(path or (self.current.path if self.current else ""))
@@ -279,11 +280,12 @@ class Rows(ScrollView, can_focus=True):
         self.post_message(self.Moved(self.current))
 
     def mark(self, name: str) -> None:
-        """Marks the memory of this id, and no other."""
+        """Marks the memory with the id `name`, and no other."""
         self._marked = name
         self.show(self.rows, self.nothing)
 
     def _marks(self, memory: Memory) -> str:
+        """The marks of a memory, with that of a comparison."""
         return marks(memory) + ("=" if memory.id == self._marked else "")
 
     def render_line(self, y: int) -> Strip:
@@ -332,11 +334,11 @@ class Rows(ScrollView, can_focus=True):
         self.post_message(self.Moved(self.current))
 
     def action_page(self, by: int) -> None:
-        """Moves the cursor by what is seen at once."""
+        """Moves the cursor by `by` times the visible lines but one."""
         self.action_move(by * max(1, self.scrollable_content_region.height - 1))
 
     def action_open(self) -> None:
-        """Opens a heading; on an open one goes to what lies below it."""
+        """Opens a heading; from an open one moves to the row below it."""
         if self.current is not None and self.current.is_open is not None:
             if self.current.is_open:
                 self.action_move(1)
@@ -344,7 +346,7 @@ class Rows(ScrollView, can_focus=True):
                 self.post_message(self.Chosen(self.current))
 
     def action_close(self) -> None:
-        """Closes a heading; on anything else goes to the heading above it."""
+        """Closes an open heading; from any other row moves to the heading above it."""
         row = self.current
         if row is None:
             return
@@ -355,12 +357,12 @@ class Rows(ScrollView, can_focus=True):
         self.action_move(next(above, self._cursor) - self._cursor)
 
     def action_choose(self) -> None:
-        """Opens or closes a heading, reads a memory."""
+        """Opens or closes a heading, or moves to the text of a memory."""
         if self.current is not None:
             self.post_message(self.Chosen(self.current))
 
     def on_resize(self) -> None:
-        """Keeps the cursor in sight."""
+        """Scrolls to the cursor."""
         self._scroll()
 
     def on_click(self, event: events.Click) -> None:
@@ -377,6 +379,7 @@ class Rows(ScrollView, can_focus=True):
             self.post_message(self.Chosen(row))
 
     def _scroll(self) -> None:
+        """Scrolls as far as needed to make the cursor visible."""
         height, top = self.scrollable_content_region.height, round(self.scroll_y)
         if height > 0 and not top <= self._cursor < top + height:
             self.scroll_to(
@@ -385,7 +388,7 @@ class Rows(ScrollView, can_focus=True):
 
 
 def fit(text: str, width: int, keep_end: bool = False) -> str:
-    """`text` in exactly `width` columns; `…` stands for what is cut off at the end, or at the beginning."""
+    """`text` in exactly `width` columns, padded, or cut at the end with `…`; with `keep_end`, cut at the beginning."""
     if cell_len(text) <= width or not width:
         return set_cell_size(text, width)
     if not keep_end:
@@ -396,16 +399,10 @@ def fit(text: str, width: int, keep_end: bool = False) -> str:
 
 
 class Filter(Input):
-    """A field of one line."""
+    """The field for the words of the filter, or the topic of a query."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(FILTER)
 
     def __init__(self) -> None:
         placeholder = "filter by words; press Enter to search by meaning"
         super().__init__(placeholder=placeholder, compact=True, select_on_focus=False)
-
-    def put(self, words: str) -> None:
-        """Shows `words` without filtering by them."""
-        if self.value != words:
-            with self.prevent(Input.Changed):
-                self.value = words

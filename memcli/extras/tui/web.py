@@ -1,7 +1,7 @@
-"""The terminal interface in a web browser on the loopback: textual-serve, for one person.
+"""The terminal interface in a web browser on the loopback interface: textual-serve for one person.
 
-Only those who have the address with its key can connect; other names of the machine and other pages cannot (Host and Origin
-are checked). The page loads nothing from elsewhere. When the server ends, so do the processes of its pages.
+A client needs the key in the printed address; requests for other host names or from other pages are refused (Host and Origin are
+checked). The page loads nothing from elsewhere. When the server ends, so do the processes of its pages.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from memcli.errors import UsageError
 HOST = "127.0.0.1"
 _COOKIE = "memcli_browse"
 _SECONDS = 5.0
-"""How long the process of a page may take to end by itself."""
+"""How long the process of a page may take to end after a request to quit."""
 MAX_PAGES = 8
-"""The most pages that are open at once: each has a process."""
+"""The most pages at once: each has a process."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self' ws://{host}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -61,7 +61,7 @@ _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def listen(port: int) -> socket.socket:
-    """A socket on the loopback alone; 0 is any port. Raises UsageError."""
+    """A listening socket on the loopback interface; port 0 picks a free one. Raises UsageError."""
     try:
         return socket.create_server((HOST, port))
     except OSError as error:
@@ -69,7 +69,7 @@ def listen(port: int) -> socket.socket:
 
 
 class LocalServer(Server):
-    """Runs a command for each page, and shows it there. `key` must be in the address of the first request."""
+    """Runs a command for each page, and shows its screen there. `key` must be in the address of the first request."""
 
     def __init__(self, command: Sequence[str], key: str, place: socket.socket) -> None:
         super().__init__(f"exec {shlex.join(command)}", HOST, place.getsockname()[1], "memcli")
@@ -100,10 +100,8 @@ class LocalServer(Server):
                 raise web.HTTPForbidden(text="wrong host")
             if request.headers.get("Origin", f"http://{request.host}") != f"http://{request.host}":
                 raise web.HTTPForbidden(text="wrong origin")
-            given = (
-                request.query.get("key", ""),
-                request.cookies.get(_COOKIE, ""),
-            )  # a cookie may be of another server
+            # One of both is enough: a browser sends the cookie of another server on this machine, too.
+            given = (request.query.get("key", ""), request.cookies.get(_COOKIE, ""))
             if not any(hmac.compare_digest(one.encode(), self._key.encode()) for one in given):
                 raise web.HTTPForbidden(text="no key: open the address that `memcli browse --web` printed")
             response = await handler(request)
@@ -121,15 +119,16 @@ class LocalServer(Server):
         """Prints nothing: the caller of the server prints its address."""
 
     async def on_shutdown(self, app: web.Application) -> None:  # noqa: ARG002 - as the server calls it
-        """Ends the pages that are open, and waits for every process of one."""
+        """Ends all pages, and waits for their processes."""
         pages = [task for task in self._pages if task]
         for task in pages:
             task.cancel()
         await asyncio.gather(*pages, return_exceptions=True)
-        await asyncio.gather(*self._ends)  # of pages that were closing: to cancel them has left their processes behind
+        # Pages that were closing already: cancelled a second time, they would leave their processes behind.
+        await asyncio.gather(*self._ends)
 
     async def handle_index(self, request: web.Request) -> web.StreamResponse:
-        """The page; the key goes from the address into a cookie."""
+        """The page. A request with the key stores it in a cookie, and is redirected to the address without it."""
         if "key" in request.query:
             response: web.Response = web.HTTPSeeOther("/")
         else:
@@ -138,44 +137,43 @@ class LocalServer(Server):
         return response
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """Runs the command for a page, as long as that is open. Refuses one too many."""
+        """Runs the command for a page until that closes. Refuses more than MAX_PAGES."""
         task = asyncio.current_task()
         if len(self._pages) >= MAX_PAGES:
             raise web.HTTPServiceUnavailable(text=f"{MAX_PAGES} pages are open: close one")
         self._pages.add(task)
         try:
-            return await self._show(request)
+            page = web.WebSocketResponse(heartbeat=15)
+            await page.prepare(request)
+            service = AppService(
+                self.command,
+                write_bytes=page.send_bytes,
+                write_str=page.send_str,
+                close=page.close,  # type: ignore[arg-type]
+                download_manager=self.download_manager,
+            )
+            try:
+                await service.start(_number(request, "width", 80), _number(request, "height", 24))
+                await self._process_messages(page, service)
+            finally:
+                # A task of its own, which goes on if the task of the page is cancelled a second time.
+                end = asyncio.create_task(_end(service))
+                self._ends.add(end)
+                end.add_done_callback(self._ends.discard)
+                await asyncio.shield(end)
         finally:
             self._pages.discard(task)
-
-    async def _show(self, request: web.Request) -> web.WebSocketResponse:
-        page = web.WebSocketResponse(heartbeat=15)
-        await page.prepare(request)
-        service = AppService(
-            self.command,
-            write_bytes=page.send_bytes,
-            write_str=page.send_str,
-            close=page.close,  # type: ignore[arg-type]
-            download_manager=self.download_manager,
-        )
-        try:
-            await service.start(_number(request, "width", 80), _number(request, "height", 24))
-            await self._process_messages(page, service)
-        finally:
-            end = asyncio.create_task(_end(service))
-            self._ends.add(end)
-            end.add_done_callback(self._ends.discard)
-            await asyncio.shield(end)
         return page
 
 
 def _number(request: web.Request, name: str, default: int) -> int:
+    """The width or the height of a terminal from the address, 1,000 at most."""
     text = request.query.get(name, "")
     return min(int(text), 1000) if text.isascii() and text.isdigit() else default
 
 
 async def _end(service: AppService) -> None:
-    """Asks the process to quit, and makes it end when it does not."""
+    """Asks the process of a page to quit, and kills it if it does not."""
     with suppress(Exception):  # whatever a broken connection raises, the process has to go
         async with asyncio.timeout(_SECONDS / 2):
             await service.stop()

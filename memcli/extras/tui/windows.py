@@ -43,16 +43,16 @@ if TYPE_CHECKING:
 
 
 MAX_COMMITS = 1000
-"""So many commits that changed the space are read at most, newest first."""
+"""The most commits that a history reads, newest first."""
 
 Version = tuple[HistoryCommit | None, MemoryChange]
-"""What a commit did to a memory; without a commit, what is not committed yet."""
+"""The change of a memory by a commit; without a commit, the change that is not committed yet."""
 
 
 class Timeline(Record):
     """The versions of a memory, newest first, and the acts of the audit log that touched it, newest first.
 
-    `is_cut`: there are older commits that were not read.
+    With `is_cut`, there are older commits that were not read.
     """
 
     versions: tuple[Version, ...]
@@ -61,7 +61,7 @@ class Timeline(Record):
 
 
 def read_past(workspace: Workspace, memory: Memory) -> Timeline:
-    """The history of a memory; where git has none, of the audit log. Raises CorruptError, StoreError, ProviderError."""
+    """Reads the history of a memory from git, if there is any, and the audit log. Raises CorruptError, StoreError, ProviderError."""
     acts = tuple(reversed(extra("stores.log").log(workspace, None, None, memory.id)))
     try:
         found, is_cut = read_versions(open_history(Layout(workspace.root).spaces), memory, f"{workspace.space}.json")
@@ -73,7 +73,7 @@ def read_past(workspace: Workspace, memory: Memory) -> Timeline:
 
 
 def read_versions(history: StoreHistory, memory: Memory, name: str) -> tuple[list[Version], bool]:
-    """The versions of a memory, whose space is the file `name` now, and whether older commits were left out.
+    """The versions of a memory, whose space is in the file `name` now, and whether older commits were left out.
 
     Raises NotFoundError in a repository without commits, CorruptError, StoreError, ProviderError.
     """
@@ -84,7 +84,7 @@ def read_versions(history: StoreHistory, memory: Memory, name: str) -> tuple[lis
             data = read(commit, file) if commit else None
             try:
                 return find_memory(data, memory.id, f"{commit[:10]}:{file}") if data else None
-            except CorruptError:  # a file that was broken for a while has no memories
+            except CorruptError:  # a file that was damaged for some commits counts as empty
                 return None
 
         start = history.repository.resolve("HEAD")
@@ -93,7 +93,7 @@ def read_versions(history: StoreHistory, memory: Memory, name: str) -> tuple[lis
         commits = list(islice(_commits(history, start, name), MAX_COMMITS + 1))
         for commit, file, parents in commits[:MAX_COMMITS]:
             changes = [memory_change(at(*parent), at(commit.hash, file)) for parent in parents or [("", "")]]
-            if changes and all(changes):  # a merge that took one side's version changed nothing
+            if changes and all(changes):  # a merge that equals one of its parents changed nothing
                 found += [(commit, change) for change in changes[:1] if change]
     return found, len(commits) > MAX_COMMITS
 
@@ -101,7 +101,7 @@ def read_versions(history: StoreHistory, memory: Memory, name: str) -> tuple[lis
 def _commits(
     history: StoreHistory, start: str, name: str
 ) -> Iterator[tuple[HistoryCommit, str, list[tuple[str, str]]]]:
-    """The commits that changed the file, under all names that it had: each with its name then, and where it was before."""
+    """Yields the commits that changed a file, under all its names: each with the name then, and its parents with the name there."""
     places = [(start, name)]
     while places:
         tip, file = places.pop()
@@ -115,7 +115,7 @@ def _commits(
 
 
 class Past(ListWindow[None]):
-    """Versions and acts, newest first; the changes of the one under the cursor."""
+    """The history of a memory: its versions, then the acts of the audit log, newest first."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(HISTORY)
 
@@ -125,7 +125,7 @@ class Past(ListWindow[None]):
         self._past = past
 
     def refill(self) -> None:
-        """Shows all there is."""
+        """Lists the versions and the acts."""
         past = self._past
         commits = sum(commit is not None for commit, _ in past.versions)
         note = f"{count_of(commits, 'commit')}, {len(past.acts)} in the audit log of this machine"
@@ -144,7 +144,7 @@ class Past(ListWindow[None]):
         self.fill(lines, note)
 
     def about(self, n: int) -> Content:
-        """The changes of a version, or an act in full."""
+        """The changed fields of a version, or an act in full."""
         versions = self._past.versions
         if n >= len(versions):
             return _act(self._past.acts[n - len(versions)], self._memory.id)
@@ -170,6 +170,7 @@ def _moment_of(version: Version) -> tuple[str, str]:
 
 
 def _act(act: Mapping[str, Any], identifier: str) -> Content:
+    """An act of the audit log, with what it did to the memory `identifier`."""
     changes = act.get("changes", ())
     own: Mapping[str, Any] = next((one for one in changes if one.get("id") == identifier), {})
     others = len(changes) - 1
@@ -188,15 +189,15 @@ _MOST_STEPS = 9
 
 
 def read_links(workspace: Workspace) -> Graph:
-    """All memories of the space and of those that are recalled with it, and of the spaces that they link to, as far as
-    links tie them together. Raises CorruptError, StoreError."""
-    there = set(workspace.store.spaces())
+    """The graph of links between the memories of the space, of the spaces that recall searches with it, and of all spaces that
+    these link to. Raises CorruptError, StoreError."""
+    existing = set(workspace.store.spaces())
     beside = workspace.copy_with(is_space_named=False).spaces_to_read
     spaces: dict[str, tuple[Memory, ...]] = {}
     waiting = list(dict.fromkeys([workspace.space, *beside]))
     while waiting:
         name = waiting.pop()
-        if name in there and name not in spaces:
+        if name in existing and name not in spaces:
             spaces[name] = load(workspace, name).objects
             ends = (elsewhere(target(link)) for memory in spaces[name] for link in memory.links)
             waiting += sorted({end[0] for end in ends if end})
@@ -205,7 +206,7 @@ def read_links(workspace: Workspace) -> Graph:
 
 
 class Neighbours(ListWindow[tuple[str, Memory]]):
-    """The memories around one, as a tree; the answer is the one to go to, after the space that has it."""
+    """The memories that links connect with one, as a tree. Its result is the space and the memory that the user chooses."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(LINKS)
 
@@ -220,7 +221,7 @@ class Neighbours(ListWindow[tuple[str, Memory]]):
         self._steps: list[LinkStep] = []
 
     def refill(self) -> None:
-        """Shows what is at most `_depth` steps away."""
+        """Lists the memories that are `_depth` steps away at most."""
         near = neighbourhood(self._graph, [self._root], self._depth)
         here = self._steps[self.index].name if self.index is not None else ""
         self._steps = link_steps(near, self._root)
@@ -233,19 +234,19 @@ class Neighbours(ListWindow[tuple[str, Memory]]):
         self.fill([self._line(step) for step in self._steps], note, at)
 
     def about(self, n: int) -> Content:
-        """The memory of a line."""
+        """The memory of the n-th line."""
         space, memory = self._memory(n)
         policy = self._workspace.store.policy(space)
         return of_memory(self._workspace.redactor.show([memory], policy)[0], self._catalogue)
 
     def action_depth(self, by: int) -> None:
-        """Shows what is more, or fewer, steps away."""
+        """Lists memories that are more or fewer steps away."""
         self._depth = max(1, min(_MOST_STEPS, self._depth + by))
         self.refill()
 
     @on(OptionList.OptionSelected)
     def action_choose(self) -> None:
-        """Answers with the memory under the cursor."""
+        """Closes the window with the memory under the cursor as its result."""
         if self.index is not None:
             self.dismiss(self._memory(self.index))
 
@@ -268,12 +269,12 @@ class Neighbours(ListWindow[tuple[str, Memory]]):
 
 
 _LEAST_WIDTH = 60
-"""Side by side needs so many columns."""
+"""The least number of columns for a comparison side by side."""
 _GONE, _NEW = "$text-error underline", "$text-success underline"
 
 
 class Comparison(Window[None]):
-    """Two memories, or two versions of one."""
+    """The comparison of two memories, or of two versions of one."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(COMPARE)
 
@@ -285,11 +286,11 @@ class Comparison(Window[None]):
         self._is_split: bool | None = None
 
     def on_resize(self) -> None:
-        """Fits the columns to the screen."""
+        """Draws the columns again for the new size."""
         self.call_after_refresh(self._draw)
 
     def action_layout(self) -> None:
-        """From side by side to one above the other, and back."""
+        """Switches between side by side and one above the other."""
         self._is_split = not self._is_side_by_side()
         self._draw()
 
@@ -337,7 +338,7 @@ def one_above_other(left: Memory, right: Memory, titles: tuple[str, str], width:
 
 
 def _parts(left: Memory, right: Memory) -> Iterable[tuple[str, list[Pair]]]:
-    """The names and lines of what is compared, all of it clean."""
+    """The parts of a comparison with their pairs of lines, without control characters."""
     fields = [
         FieldChange(clean_line(change.name), clean_value(change.before), clean_value(change.after))
         for change in compare(memory_to_json(left), memory_to_json(right))
@@ -347,7 +348,7 @@ def _parts(left: Memory, right: Memory) -> Iterable[tuple[str, list[Pair]]]:
 
 
 def _marked(left: str | None, right: str | None) -> tuple[Content, Content]:
-    """Both lines, with the words that differ marked."""
+    """A pair of lines, with the words marked that differ."""
     if left is None or right is None:
         return Content.styled(left or "", _GONE), Content.styled(right or "", _NEW)
     pieces = difference(left, right)
@@ -358,33 +359,34 @@ def _marked(left: str | None, right: str | None) -> tuple[Content, Content]:
 
 
 def _wrapped(text: Content, width: int) -> list[Content]:
+    """The lines of a text that is wrapped at `width` columns; one for an empty text."""
     return text.wrap(max(2, width)) if text.plain else [text]
 
 
 class Inbox(ListWindow[None]):
-    """The proposals for a space, each in full below the list."""
+    """The inbox: the proposals for a space, with the one under the cursor in full."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(INBOX)
 
-    def __init__(self, desk: MainScreen, editor: Editor | None, waiting: Sequence[Memory]) -> None:
-        super().__init__(f"inbox of {clean_line(desk.workspace.space)}", INBOX)
-        self._desk = desk
+    def __init__(self, main_screen: MainScreen, editor: Editor | None, waiting: Sequence[Memory]) -> None:
+        super().__init__(f"inbox of {clean_line(main_screen.workspace.space)}", INBOX)
+        self._main_screen = main_screen
         self._editor = editor
         self._waiting = waiting
 
     def refill(self) -> None:
-        """Shows what waits."""
+        """Lists the proposals."""
         lines = [Content.assemble(clean_line(m.path), (f"  {clean_line(m.kind)}", LABEL)) for m in self._waiting]
         proposed = f"{count_of(len(lines), 'memory', 'memories')} proposed"
         self.fill(lines, proposed if lines else "The inbox is empty: nothing is proposed.", self.index or 0)
 
     def about(self, n: int) -> Content:
-        """What accepting the proposal would do, and the whole proposal."""
-        workspace, catalogue, memory = self._desk.workspace, self._desk.view.catalogue, self._waiting[n]
-        there = catalogue.at(memory.path)
+        """The effects of accepting a proposal, and the proposal in full."""
+        workspace, catalogue, memory = self._main_screen.workspace, self._main_screen.view.catalogue, self._waiting[n]
+        present = catalogue.at(memory.path)
         _, supersedes = candidate_of(memory)
         lines = [
-            *([f"changes the memory that is there: {brief(catalogue.show(there))}"] if there else []),
+            *([f"changes the memory that is there: {brief(catalogue.show(present))}"] if present else []),
             *([f"supersedes {supersedes}"] if supersedes else []),
             *(clean_line(one.words(workspace.space)) for one in extra("inbox.review").findings(workspace, [memory])[0]),
         ]
@@ -397,7 +399,7 @@ class Inbox(ListWindow[None]):
             self._accept([memory])
 
     def action_accept_all(self) -> None:
-        """Adds all proposals to the space, after a question."""
+        """Adds all proposals to the space if the user confirms it."""
         waiting = self._waiting
         if waiting:
             text = f"{count_of(len(waiting), 'memory', 'memories')} will be added."
@@ -405,10 +407,10 @@ class Inbox(ListWindow[None]):
             self.app.push_screen(question, lambda yes: self._accept(waiting) if yes else None)
 
     def action_reject(self) -> None:
-        """Drops the proposal for good, after a question."""
+        """Rejects the proposal for good if the user confirms it."""
         if (memory := self._memory) is None:
             return
-        workspace, path = self._desk.workspace, clean_line(memory.path)
+        workspace, path = self._main_screen.workspace, clean_line(memory.path)
 
         def reject() -> EditResult:
             extra("inbox.review").reject(workspace, [memory])
@@ -419,23 +421,23 @@ class Inbox(ListWindow[None]):
         self.app.push_screen(question, lambda yes: self._run(reject) if yes else None)
 
     def action_edit(self, as_object: bool = False) -> None:
-        """Opens the text of the proposal, or all its fields, in the editor."""
+        """Opens the text of the proposal in the editor, with `as_object` all its fields."""
         if (memory := self._memory) is None or self._editor is None:
             return
-        workspace = self._desk.workspace
+        workspace = self._main_screen.workspace
 
         def store(fields: Mapping[str, Json], _: Memory | None) -> EditResult:
             edited = extra("inbox.review").edit(workspace, memory.id, fields)
             return EditResult(changed(edited, fields), edited.id)
 
-        self._desk.changer.edit(self._editor, memory, as_object, store, self._read)
+        self._main_screen.changer.edit(self._editor, memory, as_object, store, self._read)
 
     @property
     def _memory(self) -> Memory | None:
         return None if self.index is None else self._waiting[self.index]
 
     def _accept(self, memories: Sequence[Memory]) -> None:
-        workspace = self._desk.workspace
+        workspace = self._main_screen.workspace
 
         def accept() -> EditResult:
             stored = extra("inbox.review").accept(workspace, memories)
@@ -445,16 +447,18 @@ class Inbox(ListWindow[None]):
         self._run(accept)
 
     def _run(self, act: Callable[[], EditResult]) -> None:
+        """Runs a change, and reads the proposals again, also after an error."""
+
         def failed(error: MemcliError | OSError) -> None:
-            self._desk.fail(error)
+            self._main_screen.fail(error)
             self._read()
 
-        self._desk.changer.run(act, failed, then=self._read)
+        self._main_screen.changer.run(act, failed, then=self._read)
 
     def _read(self) -> None:
-        """Shows what waits now."""
+        """Reads the proposals again, and lists them if the window is still open."""
         try:
-            self._waiting = inbox.waiting(self._desk.workspace)
+            self._waiting = inbox.waiting(self._main_screen.workspace)
         except (MemcliError, OSError) as error:
             self.notify(explain(error), severity="error", markup=False)
             return

@@ -156,7 +156,7 @@ class WatchedTree(Record):
         return CommitSource(self._root, revisions, known, within=os.path.dirname(self._workspace.root))
 
     def lost_commits(self, commit: str) -> Collection[str]:
-        """The ancestors of a commit, with itself, that no branch contains any more."""
+        """The ancestors of a commit, with itself, that no branch or tag contains any more."""
         return lost(Repository(self._root), commit)
 
 

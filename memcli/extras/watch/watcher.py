@@ -160,14 +160,29 @@ class Watcher:
             yield from self._follow(observer)
 
     def _follow(self, observer: FolderObserver) -> Iterator[Batch]:
+        """Yields the changes that events and scans find, until stopped."""
         state = Loop(self._quiet, observer.is_polling)
         while not self._stop.is_set():
             paths, needs_scan = self._inbox.take()
-            if state.is_scan_due(time.monotonic(), needs_scan):
-                scanned = self._scan(state, paths, observer)
+            began, computed = time.monotonic(), time.thread_time()
+            if state.is_scan_due(began, needs_scan):
+                # The files that events named are read whatever their size and time: a change may leave both as they were.
+                scanned = self._scanner.scan(self.state.files, paths, self._stop)
+                seconds, cpu = time.monotonic() - began, time.thread_time() - computed
                 if scanned is None:
                     return
-                state, found = scanned
+                found = scanned
+                has_new_watches = observer.follow(self._scanner.tree)
+                state, warning = state.after_scan(
+                    time.monotonic(),
+                    seconds,
+                    cpu,
+                    found,
+                    has_new_watches=has_new_watches,
+                    is_polling=observer.is_polling,
+                )
+                if warning:
+                    self._warn(warning)
             else:
                 found = self._scanner.look(self.state.files, paths)
                 state = state.after_look(time.monotonic(), has_paths=bool(paths))
@@ -194,26 +209,6 @@ class Watcher:
             if not left:
                 break
         return state
-
-    def _scan(self, state: Loop, suspects: frozenset[str], observer: FolderObserver) -> tuple[Loop, Difference] | None:
-        """Scans the work tree, as `Scanner.scan`, and schedules the next scan. None if stopped meanwhile."""
-        began, computed = time.monotonic(), time.thread_time()
-        found = self._scanner.scan(self.state.files, suspects, self._stop)
-        seconds, cpu = time.monotonic() - began, time.thread_time() - computed
-        if found is None:
-            return None
-        has_new_watches = observer.follow(self._scanner.tree)
-        state, warning = state.after_scan(
-            time.monotonic(),
-            seconds,
-            cpu,
-            found,
-            has_new_watches=has_new_watches,
-            is_polling=observer.is_polling,
-        )
-        if warning:
-            self._warn(warning)
-        return state, found
 
     def _batches_of(self, found: Difference) -> Iterator[Batch]:
         """Yields a difference, and new commits, in batches, and brings the state up to date before each."""

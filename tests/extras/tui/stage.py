@@ -47,11 +47,11 @@ def stored(workspace: Workspace, path: str) -> Memory:
 class Ui:
     """The browser on a screen: its keys, and what it shows."""
 
-    def __init__(self, pilot: Pilot[None], desk: MainScreen) -> None:
-        self.pilot, self.desk = pilot, desk
+    def __init__(self, pilot: Pilot[None], main_screen: MainScreen) -> None:
+        self.pilot, self.main_screen = pilot, main_screen
 
     async def quiet(self) -> None:
-        """Waits until what was sent has gone through: from app to widget, from widget to desk, from desk to widget.
+        """Waits until what was sent has gone through: from app to widget, from widget to main_screen, from main_screen to widget.
 
         Textual's own `pilot.pause()` measures how busy the process is, which takes long and errs on a busy machine.
         """
@@ -108,26 +108,26 @@ class Ui:
 
     @property
     def names(self) -> list[str]:
-        return [row.name for row in self.desk.query_one(Rows).rows]
+        return [row.name for row in self.main_screen.query_one(Rows).rows]
 
     @property
     def here(self) -> str:
         """The path of the memory under the cursor; empty on a heading."""
-        return self.desk.memory.path if self.desk.memory else ""
+        return self.main_screen.memory.path if self.main_screen.memory else ""
 
     @property
     def detail(self) -> str:
-        return str(self.desk.query_one(Detail)._text.content)
+        return str(self.main_screen.query_one(Detail)._text.content)
 
     @property
     def status(self) -> str:
-        return str(self.desk.query_one(Status).content)
+        return str(self.main_screen.query_one(Status).content)
 
     @property
     def read(self) -> str:
         """All that there is to read: which screen is on top, what the widgets have, and what is drawn."""
         about = [f"top: {type(self.top).__name__}", f"focus: {type(self.top.focused).__name__}"]
-        about += [f"space: {self.desk.workspace.space}", f"status: {self.status}", f"at: {self.here}"]
+        about += [f"space: {self.main_screen.workspace.space}", f"status: {self.status}", f"at: {self.here}"]
         own = self.window if isinstance(self.top, ListWindow | Comparison) else self.detail
         return "\n".join(["", *about, f"names: {' '.join(self.names)}", own, *self.lines, ""])
 
@@ -140,7 +140,7 @@ class Ui:
 async def opened(browser: Browser, size: tuple[int, int] = (100, 30)) -> AsyncIterator[Ui]:
     """The browser on a screen of its own."""
     async with browser.run_test(size=size) as pilot:
-        ui = Ui(pilot, browser.desk)
+        ui = Ui(pilot, browser.main_screen)
         await ui.quiet()
         yield ui
 

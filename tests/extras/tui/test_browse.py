@@ -58,13 +58,13 @@ async def test_enter_asks_and_shows_the_answers_in_order(workspace: Workspace) -
         # What matches, is linked, is pinned; the cursor is on the best that matches.
         answers = "names: ops/deploy auth/passwords auth/tokens"
         await ui.play(("slash '=deploy make' enter", answers, "╭─ answers", f"status: {sure}", "score "))
-        assert ui.desk.view.answer
-        ui.desk.view.answer = replace(ui.desk.view.answer, confidence=0.3)
-        assert summary(ui.desk.view) == sure.replace("best first", "weak evidence")
+        assert ui.main_screen.view.answer
+        ui.main_screen.view.answer = replace(ui.main_screen.view.answer, confidence=0.3)
+        assert summary(ui.main_screen.view) == sure.replace("best first", "weak evidence")
         await ui.play(
             ("escape", "names: auth passwords tokens ops deploy", "at: ops/deploy"), ("slash =xylophone enter",)
         )
-        assert ui.desk.view.answer.query.topic == "xylophone"
+        assert ui.main_screen.view.answer.query.topic == "xylophone"
 
 
 async def test_only_what_was_asked_for_is_browsed(workspace: Workspace) -> None:
@@ -149,11 +149,13 @@ async def test_what_cannot_be_saved_is_edited_again(workspace: Workspace, suspen
             assert not fake.drafts[0].is_removed
         await ui.press("enter")
         assert stored(workspace, "auth/passwords").raw == "At last."
-        assert (len(fake.drafts), fake.drafts[0].is_removed, ui.desk.changer.unsaved) == (1, True, [])
+        assert (len(fake.drafts), fake.drafts[0].is_removed, ui.main_screen.changer.unsaved) == (1, True, [])
         await ui.press("e")
         assert ui.notices == ["no editor"]
         await ui.play(("down", "at: auth/tokens"), ("e escape", "status: not saved; the text is in /tmp/draft"))
-        assert (fake.drafts[-1].is_removed, ui.desk.changer.unsaved) == (False, ["/tmp/draft"]), "left alone it stays"
+        assert (fake.drafts[-1].is_removed, ui.main_screen.changer.unsaved) == (False, ["/tmp/draft"]), (
+            "left alone it stays"
+        )
         assert suspensions == ["gone", "back"] * 6
 
 
@@ -187,7 +189,7 @@ async def test_an_editor_adds_a_memory(workspace: Workspace, suspensions: list[s
         assert (added.raw, added.kind, added.tags) == ("Never deploy on Fridays.", "constraint", ("team",)), (
             "as browsed"
         )
-        assert (ui.status, ui.desk.memory) == (f"created {added.path}", added)
+        assert (ui.status, ui.main_screen.memory) == (f"created {added.path}", added)
         await ui.press("N")
         assert ui.notices == ["the edited text is empty"]
         assert suspensions == ["gone", "back"] * 3
@@ -200,7 +202,7 @@ async def test_a_change_by_another_process_shows_on_reload_and_by_itself(
     browser = few(workspace)
     browser.POLL_SECONDS = 0.05
     async with opened(browser) as ui:
-        monkeypatch.setattr(ui.desk, "say", said.append)
+        monkeypatch.setattr(ui.main_screen, "say", said.append)
         await ui.press("down")
         put(workspace, memory("aaa/first"))
         await ui.press("r")
@@ -216,7 +218,7 @@ async def test_a_space_that_becomes_unreadable_is_told_of_once_and_what_was_read
 ) -> None:
     browser = few(workspace)
     told: list[object] = []
-    monkeypatch.setattr(browser.desk, "fail", told.append)
+    monkeypatch.setattr(browser.main_screen, "fail", told.append)
     browser.POLL_SECONDS = 3600.0
     async with opened(browser) as ui:
         path = os.path.join(workspace.root, "spaces", "main.json")
@@ -253,7 +255,7 @@ async def test_hostile_text_is_shown_harmlessly(workspace: Workspace) -> None:
             await ui.press("down")
         assert "[red]x[/] [/nope] [@click=app.quit]q[/]" in details
         await ui.press("home", "down", "down", "down", "down")
-        assert ui.desk.memory is not None
+        assert ui.main_screen.memory is not None
         for key in ("t", "escape", "f", "y"):
             await ui.press(key)
         await ui.press("u", "slash", "=[red]", "enter")

@@ -106,6 +106,6 @@ async def test_narrow_screens_are_drawn(workspace: Workspace, size: tuple[int, i
     async with opened(Browser(workspace, editor=Fake().editor), size) as ui:
         for keys in ("", "i", "H", "n", "question_mark", "t", "f", "home down c down c"):
             await ui.play((keys,))
-            assert (keys, ui.top is ui.desk) == (keys, not keys)
+            assert (keys, ui.top is ui.main_screen) == (keys, not keys)
             assert (keys, len(ui.lines), {cell_len(line) for line in ui.lines}) == (keys, size[1], {size[0]})
             await ui.press("escape")

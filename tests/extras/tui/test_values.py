@@ -212,9 +212,9 @@ def test_a_question_is_given_up_and_the_next_one_answered(workspace: Workspace) 
 
     async def scene() -> None:
         recaller.on_progress = hear
-        assert await recaller.ask(workspace, Query(topic="number 7", now=T)) is None
+        assert await recaller.recall(workspace, Query(topic="number 7", now=T)) is None
         recaller.on_progress = heard.append
-        bundle = await recaller.ask(workspace, Query(topic="number 7", now=T))
+        bundle = await recaller.recall(workspace, Query(topic="number 7", now=T))
         assert bundle is not None
         assert bundle.sections[0].memory.id == "mem_a_7"
 
