@@ -1,4 +1,4 @@
 """Spaces on a PostgreSQL server: the store, its index, trash, audit log and ledger. Loaded only where a server is configured.
 
-Every statement names the space, which is in every key, so that engines which spread tables by a column can do it by that.
+Every statement names the space, which is part of every key, so that an engine such as Citus can distribute the tables by it.
 """

@@ -1,4 +1,4 @@
-"""The address of a server: how it is reached, which schema holds the store, and what of that may be shown."""
+"""The address of a server: its connection string, the schema of the store, and the part that messages may show."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DEFAULTS: Mapping[str, tuple[str, str]] = {
     "keepalives_idle": ("30", ""),
     "tcp_user_timeout": ("30000", ""),
 }
-"""What a connection has unless the URL, or else this variable of libpq, says otherwise."""
+"""Connection parameters with their default and the environment variable of libpq, if any, that takes precedence."""
 _PLACE = {
     "host": "PGHOST", "hostaddr": "PGHOSTADDR", "port": "PGPORT", "dbname": "PGDATABASE", "service": "PGSERVICE",
 }  # fmt: skip
@@ -28,7 +28,7 @@ _SECRET = ("password", "sslpassword")
 
 
 class Address:
-    """Where a store is. `shown` names it in messages, without user and password."""
+    """The address of a store. `shown` is its host and port for messages, without user and password."""
 
     def __init__(self, conninfo: str, schema: str, shown: str, secrets: tuple[str, ...]) -> None:
         self.conninfo, self.schema, self.shown = conninfo, schema, shown
@@ -36,7 +36,7 @@ class Address:
 
     @property
     def identity(self) -> str:
-        """Equal for addresses of the same store: a digest of host, port, database and schema."""
+        """A digest of host, port, database and schema, which identifies the store."""
         given = conninfo_to_dict(self.conninfo)
         parts = [str(given.get(name) or os.environ.get(variable, "")) for name, variable in _PLACE.items()]
         return sha256("\0".join([*parts, self.schema]).encode()).hexdigest()
@@ -55,7 +55,7 @@ def address_of(url: str, schema: str | None) -> Address:
     """The address that a URL names. Raises UsageError, which does not quote it."""
     base, mark, query = url.partition("?")
     parameters = query.split("&") if mark else []
-    own = [one for one in parameters if one.startswith("schema=")]  # which is memcli's own
+    own = [one for one in parameters if one.startswith("schema=")]  # libpq refuses a parameter that it does not know
     rest = [one for one in parameters if one not in own]
     schema = schema or (own[0].removeprefix("schema=") if own else "") or DEFAULT_SCHEMA
     if not _SCHEMA.match(schema):

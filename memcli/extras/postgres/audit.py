@@ -1,4 +1,4 @@
-"""The audit log of the spaces on a server: one row a line, each bound to the one before as in a file."""
+"""The audit log of the spaces on a server: one row a line, each with the hash of the line before, as in a file."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _BY_ADMINS = "SELECT n FROM audit WHERE space = %s AND n = ANY(%s) AND level = '
 _APPEND = "SELECT append_audit(%s, %s, %s::bytea[], %s::bytea[])"
 
 
-def append(connection: Connection, space: str, said: Sequence[dict[str, Json]], mark: UUID, last: Link) -> None:
-    """Appends lines behind `last`, in the transaction of the write of this mark. The space is locked."""
+def append(connection: Connection, space: str, entries: Sequence[dict[str, Json]], mark: UUID, last: Link) -> None:
+    """Appends the lines of `entries` behind `last`, in the transaction of the write of this mark. The space is locked."""
     lines, bounds = [], []
-    for one in said:
-        lines.append(seal(one, last))
-        entry = json.loads(lines[-1])
-        bounds.append(bound(entry))
-        last = Link(last.number + 1, entry["hash"])
+    for entry in entries:
+        lines.append(seal(entry, last))
+        sealed = json.loads(lines[-1])
+        bounds.append(bound(sealed))
+        last = Link(last.number + 1, sealed["hash"])
     if lines:
         connection.execute(_APPEND, [space, mark, lines, bounds])
 
 
 def erase(connection: Connection, space: str, ids: Collection[str]) -> None:
-    """Takes the paths that these memories had out of the log, in the transaction that erases them."""
+    """Removes the paths of these memories from the log, in the transaction that erases the memories."""
     rows = connection.execute("SELECT n, line FROM audit WHERE space = %s ORDER BY n", [space]).fetchall()
     before = b"\n".join(line for _, line in rows)
     after = without_paths(before, ids).split(b"\n")
@@ -85,8 +85,9 @@ class ServerAudit(Record):
 
 
 def is_marked(connection: Connection, space: str, mark: UUID) -> bool:
-    """Whether the write of this mark was committed. Waits for a writer that may still be at it."""
-    connection.execute(BARRIER, [space])  # all who write hold it until they have committed, or have not
+    """Whether the write of this mark was committed."""
+    # The lost transaction may still run on the server: it holds this lock until it is committed or rolled back.
+    connection.execute(BARRIER, [space])
     return (
         connection.execute("SELECT 1 FROM audit WHERE space = %s AND mark = %s", [space, mark]).fetchone() is not None
     )

@@ -1,11 +1,5 @@
-"""Connections that wait for a server only so long.
-
-Migrations: numbered SQL files that make the schema of a store, each once, whoever comes first.
-
-What a server reports, as errors of memcli: one line, what to do, and an exit code.
-
-A pooler between here and the server: it may lend a connection's session to others, and with it the schema that is set.
-"""
+"""Connections to a server with a limit on its silence; the migrations of the schema; errors of the server as errors of
+memcli; and the check for a pooler that shares sessions."""
 
 from __future__ import annotations
 
@@ -24,28 +18,28 @@ from memcli.errors import LockedError, MemcliError, RefusedError, StoreError
 from memcli.extras.postgres.address import Address
 
 SILENCE = 30.0
-"""After so many seconds without a byte a server counts as gone. It says so itself when a lock is not to be had, and sooner."""
+"""After so many seconds without a byte the server counts as gone. Waits for locks end earlier, by `lock_timeout`."""
 _LONGEST = 3600.0
 _T = TypeVar("_T")
 
 
 class SilentError(OperationalError):
-    """The server was asked and says nothing. The connection is closed; another attempt would wait as long."""
+    """The server did not answer within SILENCE, and the connection was closed. It is not tried again: that would take as long."""
 
 
 class BoundedConnection(Connection[Any]):
-    """A connection that is closed when the server is silent for too long."""
+    """A connection that is closed when the server sends nothing for `most` seconds during a statement."""
 
     most = SILENCE
 
     def wait(self, gen: Generator[Any, Any, _T], *args: Any, **options: Any) -> _T:
-        """As that of psycopg. Raises also SilentError."""
+        """As `Connection.wait` of psycopg. Raises also SilentError."""
         return super().wait(_bounded(gen, self.most, self.close), *args, **options)
 
 
 @contextmanager
 def unhurried(connection: Connection) -> Iterator[None]:
-    """In it the server may be silent for an hour, as while it builds an index or rewrites tables."""
+    """Within the block the server may be silent for an hour, as it is while it builds an index or rewrites tables."""
     assert isinstance(connection, BoundedConnection)
     connection.most = _LONGEST
     try:
@@ -55,7 +49,7 @@ def unhurried(connection: Connection) -> Iterator[None]:
 
 
 def _bounded(gen: Generator[Any, Any, _T], seconds: float, close: Callable[[], None]) -> Generator[Any, Any, _T]:
-    """What `gen` waits for, until nothing was ready for so many seconds."""
+    """The same events as `gen` waits for. Calls `close` and raises SilentError if nothing was ready for so many seconds."""
     ends = time.monotonic() + seconds
     try:
         wanted = next(gen)
@@ -72,7 +66,7 @@ def _bounded(gen: Generator[Any, Any, _T], seconds: float, close: Callable[[], N
         return done.value  # type: ignore[no-any-return]
 
 
-_LOCK = 0x6D656D63  # 'memc', the first half of the advisory lock under which the table of migrations is made
+_LOCK = 0x6D656D63  # 'memc', the first half of the key of the advisory lock for creating the table of migrations
 
 _TABLE = """SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
     WHERE nspname = %s AND relname = 'migration'"""  # not to_regclass, which may not see what another client just made
@@ -87,7 +81,7 @@ def migrations() -> Mapping[int, str]:
 
 
 def applied(connection: Connection, schema: str) -> set[int]:
-    """The migrations that the schema has had; none where there is no such schema."""
+    """The numbers of the migrations applied to the schema; none if there is no such schema."""
     if connection.execute(_TABLE, [schema]).fetchone() is None:
         return set()
     rows = connection.execute(SQL("SELECT number FROM {}.migration").format(Identifier(schema)))
@@ -95,23 +89,25 @@ def applied(connection: Connection, schema: str) -> set[int]:
 
 
 def migrate(connection: Connection, address: Address) -> None:
-    """Brings the schema up to this version of memcli. Raises StoreError when it is of a newer one."""
+    """Applies the migrations that the schema lacks, all in one transaction. Raises StoreError for a schema of a newer version."""
     known = migrations()
     found = applied(connection, address.schema)
     _check(found, address)
     if known.keys() <= found:
         return
     with unhurried(connection), connection.transaction():
-        connection.execute("SET LOCAL lock_timeout = '60s'")  # another client's migration is worth waiting for
+        connection.execute("SET LOCAL lock_timeout = '60s'")  # the migration of another client may take that long
         if connection.execute(_TABLE, [address.schema]).fetchone() is None:
+            # CREATE ... IF NOT EXISTS of two clients at once can fail with a unique violation, so they take turns.
             connection.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [_LOCK, address.schema])
             if connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [address.schema]).fetchone() is None:
                 connection.execute(SQL("CREATE SCHEMA {}").format(Identifier(address.schema)))
             connection.execute(
                 "CREATE TABLE IF NOT EXISTS migration (number int PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
             )
-        connection.execute("LOCK TABLE migration IN SHARE ROW EXCLUSIVE MODE")  # which its readers cannot take
-        found = applied(connection, address.schema)  # another client may have been at it
+        # A table lock, not an advisory lock: that one any role could hold. Roles that only read the table cannot take this.
+        connection.execute("LOCK TABLE migration IN SHARE ROW EXCLUSIVE MODE")
+        found = applied(connection, address.schema)  # again, since another client may have migrated meanwhile
         _check(found, address)
         for number in (number for number in known if number not in found):
             connection.execute(known[number].encode())
@@ -128,7 +124,7 @@ def _check(found: set[int], address: Address) -> None:
 
 
 RETRIED = (errors.SerializationFailure, errors.DeadlockDetected, errors.UniqueViolation)
-"""What goes away when a transaction is made again."""
+"""Errors after which the same transaction can succeed when it is repeated."""
 _UNREACHABLE = "check the address, the network and that the server runs"
 _HINTS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("no password supplied",), "set PGPASSFILE or PGPASSWORD, or name a service in the URL"),
@@ -140,13 +136,13 @@ _HINTS: tuple[tuple[tuple[str, ...], str], ...] = (
 
 
 class UnreachableError(StoreError):
-    """The server could not be connected to. `is_for_now`: it is there, and starts or stops."""
+    """The server could not be reached. `is_for_now`: it answered that it is starting up or shutting down."""
 
     is_for_now = False
 
 
 def is_lost(error: psycopg.Error) -> bool:
-    """Whether the connection is gone, and with it what its transaction had not committed."""
+    """Whether the error means that the connection is lost, and its uncommitted transaction with it."""
     if isinstance(error, errors.AdminShutdown | errors.CrashShutdown | errors.CannotConnectNow):
         return True
     if isinstance(error, errors.IdleInTransactionSessionTimeout):
@@ -155,51 +151,52 @@ def is_lost(error: psycopg.Error) -> bool:
 
 
 def unreachable(error: psycopg.Error, address: Address) -> UnreachableError:
-    """The error for a server that cannot be connected to."""
-    told = _line(error, address)
-    hint = next((hint for words, hint in _HINTS if any(word in told for word in words)), _UNREACHABLE)
-    found = UnreachableError(f"cannot connect to the store at {address.shown}: {_shown(told)}", hint)
-    found.is_for_now = told.startswith("the database system is")
+    """The error for a server to which no connection can be made."""
+    text = _line(error, address)
+    hint = next((hint for words, hint in _HINTS if any(word in text for word in words)), _UNREACHABLE)
+    found = UnreachableError(f"cannot connect to the store at {address.shown}: {_shown(text)}", hint)
+    found.is_for_now = text.startswith("the database system is")
     return found
 
 
 def failure(error: psycopg.Error, address: Address, what: str) -> MemcliError:
-    """The error of memcli for one of the server's, while doing `what`."""
-    told = _shown(_line(error, address))
+    """The error of memcli for an error of the server during `what`."""
+    text = _shown(_line(error, address))
     if isinstance(error, SilentError):
-        return StoreError(f"cannot {what}: {address.shown} gives {told}", _UNREACHABLE)
+        return StoreError(f"cannot {what}: {address.shown} gives {text}", _UNREACHABLE)
     if is_lost(error):
-        return StoreError(f"cannot {what}: the connection to {address.shown} was lost ({told})", _UNREACHABLE)
+        return StoreError(f"cannot {what}: the connection to {address.shown} was lost ({text})", _UNREACHABLE)
     if isinstance(error, errors.InsufficientPrivilege | errors.InvalidAuthorizationSpecification):
         return RefusedError(
-            f"cannot {what}: the server does not allow it: {told}", "ask the owner of the schema to admit your role"
+            f"cannot {what}: the server does not allow it: {text}", "ask the owner of the schema to admit your role"
         )
     if isinstance(error, errors.LockNotAvailable):
         return LockedError(f"cannot {what}: another process holds the space", "try again later")
     if isinstance(error, RETRIED):
         return LockedError(f"cannot {what}: too many writers at once", "try again later")
     if isinstance(error, errors.QueryCanceled):
-        return StoreError(f"cannot {what}: the server stopped it ({told})", "raise statement_timeout of the role")
+        return StoreError(f"cannot {what}: the server stopped it ({text})", "raise statement_timeout of the role")
     if isinstance(error, errors.ReadOnlySqlTransaction):
         return StoreError(f"cannot {what}: the server accepts no writes", "use the address of the primary server")
     if isinstance(error, errors.DiskFull | errors.OutOfMemory):
-        return StoreError(f"cannot {what}: {told}", "free resources on the server")
-    return StoreError(f"cannot {what}: {told}", "run `memcli doctor`")
+        return StoreError(f"cannot {what}: {text}", "free resources on the server")
+    return StoreError(f"cannot {what}: {text}", "run `memcli doctor`")
 
 
 def _line(error: psycopg.Error, address: Address) -> str:
-    """The line of what the server said that names the fault, without passwords."""
-    told = error.diag.message_primary or str(error) or type(error).__name__
-    lines = [line.strip() for line in told.splitlines() if line.strip()]
+    """The line of the server's message that names the fault, without passwords."""
+    text = error.diag.message_primary or str(error) or type(error).__name__
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     fatal = next((line for line in lines if "FATAL:" in line), lines[0] if lines else "")
     return address.cleaned((fatal.rpartition("FATAL:")[2].strip() or fatal).removeprefix("connection failed: "))
 
 
-def _shown(told: str) -> str:
-    """What a server said, as far as it may be shown: whoever runs it, or writes to it, may say anything."""
+def _shown(text: str) -> str:
+    """The message of a server, or a replacement if it reads as instructions to a model."""
     from memcli.safety.injection import quotable
 
-    return quotable(told) or "its message is left out, since it reads as instructions"
+    # Whoever runs the server, or writes to it, decides its messages, and agents read the errors of memcli.
+    return quotable(text) or "its message is left out, since it reads as instructions"
 
 
 _TRIES = 4
@@ -207,13 +204,11 @@ _PROCESS = "SELECT pg_backend_pid()"
 
 
 def check_pooler(connection: Connection, address: Address) -> None:
-    """Raises StoreError for a pooler that gives the session of an open connection to another: it pools transactions.
-
-    There a statement could meet the schema of another store.
-    """
+    """Raises StoreError if a pooler between memcli and the server lets two open connections share a session."""
+    # A pooler of transactions does. The schema is set for a session, so that a statement could run in that of another store.
     try:
         other = BoundedConnection.connect(address.conninfo, autocommit=True)
-    except psycopg.Error:  # none is left for a second one, so that each has its own
+    except psycopg.Error:  # if no second connection is free, sessions are not shared
         return
     try:
         is_shared = any(

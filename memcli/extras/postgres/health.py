@@ -1,6 +1,5 @@
-"""What `doctor` says of a server: its version, schema and extension, what this role may do, and how far away it is.
-
-What is wrong with the spaces on a server: nothing is changed, since its backups are what mends it.
+"""The state of a server for `doctor` (version, schema, extension, rights of the role, latency), and damage of the spaces on it
+for `check store`, which repairs nothing there: a damaged server is restored from a backup.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ _LONGEST = 400
 
 
 HealthRow: TypeAlias = "tuple[str, bool, str, str]"
-"""A name, whether it is as it must be, what was found, and what to do otherwise."""
+"""The name of a check, whether it passed, what was found, and what to do if it failed."""
 
 
 def examine(server: Server) -> list[HealthRow]:
-    """What there is to say of the server. Raises StoreError, RefusedError."""
+    """The checks of `doctor` for the server. Raises StoreError, RefusedError."""
     with server.connected("examine the server") as connection:
         number, schema = connection.info.server_version, server.address.schema
         version = f"PostgreSQL {number // 10000}.{number % 10000} at {server.address.shown}"
@@ -52,7 +51,8 @@ def examine(server: Server) -> list[HealthRow]:
             _rights(connection),
             ("latency", True, f"{median(times) * 1000:.1f} ms a round trip", ""),
         ]
-    return [(name, ok, quotable(told, _LONGEST), fix) for name, ok, told, fix in found]
+    # The texts contain names that the server decides, which a model must not take for instructions.
+    return [(name, ok, quotable(text, _LONGEST), fix) for name, ok, text, fix in found]
 
 
 def _extension(connection: Connection) -> HealthRow:
@@ -65,28 +65,30 @@ def _extension(connection: Connection) -> HealthRow:
 
 
 def _rights(connection: Connection) -> HealthRow:
+    """The level of this role in each space; NULL for the list of a level means all spaces."""
     owns, *levels = connection.execute(_LEVELS).fetchone() or (False, [], [], [])
     if owns:
         return "role", True, f"{connection.info.user}: owner of the schema", ""
-    said, known = [], set[str]()
+    rights, known = [], set[str]()
     for name, spaces in zip(("admin", "writer", "reader"), levels, strict=True):
         if spaces is None:
-            said.append(f"{name} of all spaces")
+            rights.append(f"{name} of all spaces")
             break
-        if new := sorted(set(spaces) - known):  # a writer is a reader, too
-            said.append(f"{name} of {', '.join(new)}")
+        if new := sorted(set(spaces) - known):  # each level includes the lower ones
+            rights.append(f"{name} of {', '.join(new)}")
             known.update(new)
-    found = f"{connection.info.user}: {'; '.join(said) or 'no access'}"
-    return "role", bool(said), found, "ask the owner of the schema to admit your role"
+    found = f"{connection.info.user}: {'; '.join(rights) or 'no access'}"
+    return "role", bool(rights), found, "ask the owner of the schema to admit your role"
 
 
 _ROWS = f"SELECT id, path, hash, updated_at, body FROM memory WHERE space = %s {ORDER}"
-_UNINDEXED = """SELECT count(*) FROM (SELECT id FROM memory WHERE space = %(space)s) AS kept
-    FULL JOIN (SELECT id FROM entry WHERE space = %(space)s) AS known USING (id) WHERE kept.id IS NULL OR known.id IS NULL"""
+_UNINDEXED = """SELECT count(*) FROM (SELECT id FROM memory WHERE space = %(space)s) AS stored
+    FULL JOIN (SELECT id FROM entry WHERE space = %(space)s) AS known USING (id)
+    WHERE stored.id IS NULL OR known.id IS NULL"""
 
 
 def check_spaces(server: Server) -> Iterator[Damage]:
-    """Every finding, space by space. Raises StoreError, RefusedError."""
+    """The damage of all spaces on the server, space by space. Raises StoreError, RefusedError."""
     with server.connected("check the spaces") as connection:
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         headers = connection.execute("SELECT space, header FROM space ORDER BY space").fetchall()
@@ -102,6 +104,7 @@ def check_spaces(server: Server) -> Iterator[Damage]:
 def _memories(
     connection: Connection, space: str, header: bytes, known: Mapping[str, frozenset[str]]
 ) -> Iterator[Damage]:
+    """The damage of the header, the memories and the index of a space; `known` has the ids of all spaces."""
     where = where_of(space)
     rows = connection.execute(_ROWS, [space]).fetchall()
     found: list[Damage] = []
@@ -113,24 +116,24 @@ def _memories(
         examined = extra("check.soundness").examine(file, space, where, known, mend=False)
         found += [replace(one, repair="") for one in examined.findings if one.kind != OUTDATED]
     yield from found
-    is_told = any(one.is_damage for one in found)
+    has_damage = any(one.is_damage for one in found)
     for name, path, digest, updated_at, body in rows:
         try:
             memory = memory_of(body, where)
         except MemcliError:
-            if not is_told:  # side by side in a file, two memories of one row look sound
+            if not has_damage:  # a row with two memories is sound as part of the file, which has them side by side
                 yield Damage(where, "row", "it does not hold one memory", name)
             continue
         if (memory.id, memory.path, memory.hash, memory.updated_at) != (name, path, digest, updated_at):
             yield Damage(where, "row", "its columns are not those of its memory", name)
     ((missing,),) = connection.execute(_UNINDEXED, {"space": space}).fetchall()
     if missing:
-        told = f"{missing} memories are not in the index as they are (`memcli store index rebuild -s {space}` makes it anew)"
-        yield Damage(where, "index", told)
+        text = f"{missing} memories are not in the index as they are (`memcli store index rebuild -s {space}` makes it anew)"
+        yield Damage(where, "index", text)
 
 
 def _records(connection: Connection, space: str) -> Iterator[Damage]:
-    """What is wrong with the audit log and the trash of a space."""
+    """The damage of the audit log and the trash of a space."""
     lines = connection.execute("SELECT line FROM audit WHERE space = %s ORDER BY n", [space]).fetchall()
     if found := extra("check.soundness").check_chain(b"".join(line + b"\n" for (line,) in lines), where_of(space)):
         yield found

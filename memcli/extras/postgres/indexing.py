@@ -1,7 +1,4 @@
-"""Keeps the index of a space in step with its memories, in the transaction that writes them.
-
-The index of spaces on a server: it is written with the memories, and read in the transaction of a snapshot.
-"""
+"""The index of the spaces on a server: updated in the transaction that writes memories, read in that of a snapshot."""
 
 from __future__ import annotations
 
@@ -36,10 +33,10 @@ if TYPE_CHECKING:
 
 
 VERSION = f"2/{ANALYSIS_VERSION}"
-"""Changes when the same memory no longer gives the same records."""
+"""The version of the records: it changes when the same memory would give other ones."""
 
 _AT_ONCE = 200
-_MOST = 32_767  # of a smallint
+_MOST = 32_767  # the largest smallint, the type of a term's weight
 _PASSAGE = ("n", "form", "first", "last", "heading", "is_versioned")
 PENDING = "SELECT count(*) FROM pending WHERE space = %s"
 """How many writes are pending."""
@@ -51,14 +48,15 @@ _TABLES = ("field", "term", "passage", "turn", "link", "anchor", "entry")
 
 
 def write(connection: Connection, space: str, put: Sequence[Memory], removed: Sequence[str]) -> None:
-    """Makes the index that of a space in which `put` were stored, and the memories with the ids `removed` are gone.
+    """Updates the index of a space after the memories `put` were stored and those with the ids `removed` deleted.
 
-    The transaction holds the row of the space, so that nobody else changes its index meanwhile.
+    The transaction holds the lock of the space, so that no other one changes its index.
     """
     columns_of = {memory.id: columns(memory) for memory in put}
     ids = [*removed, *columns_of]
     known = "SELECT row, kind, grp, commit_hash FROM entry WHERE space = %s AND id = ANY(%s)"
-    found = connection.execute(known, (space, ids))  # three questions in one go
+    # Three statements before the first result is fetched: in a pipeline they take one round trip.
+    found = connection.execute(known, (space, ids))
     numbers = connection.execute(_NEW_ROWS, (len(put),))
     pending = connection.execute(PENDING, (space,))
     before = found.fetchall()
@@ -68,28 +66,28 @@ def write(connection: Connection, space: str, put: Sequence[Memory], removed: Se
     commits = sorted({clean(commit) for *_, commit in touched if commit})
     tallies, keys = _delete(connection, space, [row for row, *_ in before])
     tellers = tellers_of(put)
-    told = [(memory, tellers.get(commit_of(memory), memory.id) == memory.id) for memory in put]
-    tallies += _insert(connection, space, told, numbers)
+    pairs = [(memory, tellers.get(commit_of(memory), memory.id) == memory.id) for memory in put]
+    tallies += _insert(connection, space, pairs, numbers)
     for commit in commits:
         tallies += _tell_once(connection, space, commit)
     texts = {memory.id: memory.raw for memory in put}
     for group in groups:
         keys += _renew_turns(connection, space, group, texts)
     add(connection, space, VERSION, total(tallies), pending)
-    if removed:  # its words must not stay in what is pending
+    if removed:  # pending tallies list the words of a memory, which must not outlast it
         fold(connection, space)
-    if keys:  # of texts that may be of no memory any more
+    if keys:  # vectors whose text no memory may have any more
         connection.execute(_FORGET, (space, keys))
 
 
 def clear(connection: Connection, space: str) -> None:
-    """Removes all that the index has of the space, but for the vectors of its texts."""
+    """Deletes the index of the space, except the vectors of its texts, which are slow to compute."""
     for table in (*_TABLES, "frequency", "pending", "total", "clustering"):
         connection.execute(f"DELETE FROM {table} WHERE space = %s", (space,))
 
 
 def rebuild(connection: Connection, space: str) -> None:
-    """Makes the index of a space anew from its memories."""
+    """Rebuilds the index of a space from its memories, in the transaction of the connection."""
     connection.execute("SELECT FROM space WHERE space = %s FOR NO KEY UPDATE", (space,))
     clear(connection, space)
     ids = [name for (name,) in connection.execute("SELECT id FROM memory WHERE space = %s ORDER BY id", (space,))]
@@ -101,12 +99,13 @@ def rebuild(connection: Connection, space: str) -> None:
 def records(
     space: str, memory: Memory, row: int, *, tells: bool
 ) -> tuple[Mapping[str, Sequence[Mapping[str, Any]]], Tally]:
-    """The records to insert for a memory, by table, and what it adds to the sums."""
+    """The records to insert for a memory, by table, and its tally. `tells`: it is the memory that is found by the message of
+    its commit."""
     own = records_of(memory, tells=tells)
     weights: dict[str, int] = {}  # twice what the occurrences of each word count together
     size = 0
     for text, weight in zip(own.fields, WEIGHTS, strict=True):
-        # A word ends where one of SQLite's full-text search does, which takes no apostrophe: both choose the same candidates.
+        # SQLite's full-text search, the index of a store in files, splits at apostrophes: both must find the same candidates.
         words = text.replace("'", " ").split()
         size += len(words)
         for word, count in Counter(words).items():
@@ -125,21 +124,21 @@ def records(
     tally = Tally(1, size, lengths, len(own.passages), length, dict.fromkeys(weights, 1))
     for one in chain.from_iterable(found.values()):
         one |= {"space": space, "row": row}
-        one |= {name: clean(value) for name, value in one.items() if type(value) is str}  # as PostgreSQL takes text
+        one |= {name: clean(value) for name, value in one.items() if type(value) is str}
     return found, tally
 
 
 def _insert(
     connection: Connection, space: str, memories: Sequence[tuple[Memory, bool]], numbers: Cursor
 ) -> list[tuple[Tally, int]]:
-    """Adds memories as the rows of these numbers; with each whether it tells the message of its commit.
-
-    The server stores some while the words of the next are looked at.
+    """Inserts the records of memories under these row numbers; each memory comes with its `tells` (see `records`). Returns
+    their tallies.
     """
     if not memories:
         return []
     tallies = []
     every = list(zip(memories, (row for (row,) in numbers.fetchall()), strict=True))
+    # In batches, so that the server stores one while the words of the next are counted here.
     for start in range(0, len(every), _AT_ONCE):
         found: dict[str, list[Mapping[str, Any]]] = {}
         for (memory, tells), row in every[start : start + _AT_ONCE]:
@@ -153,15 +152,16 @@ def _insert(
 
 
 def insert(connection: Connection, table: str, ones: Sequence[Mapping[str, Any]]) -> None:
-    """Inserts records into a table, all in one statement; COPY is not for those who are under row-level security."""
+    """Inserts records, which have the same columns, into a table in one statement."""
     if ones:
+        # As JSON, not by COPY, which PostgreSQL refuses to roles under row-level security.
         names = ", ".join(ones[0])
         select = f"SELECT {names} FROM json_populate_recordset(NULL::{table}, %s::json)"
         connection.execute(f"INSERT INTO {table} ({names}) {select}", (orjson.dumps(ones).decode(),))
 
 
 def _delete(connection: Connection, space: str, numbers: Sequence[int]) -> tuple[list[tuple[Tally, int]], list[bytes]]:
-    """Removes rows; returns what they had added to the sums, and the keys of the texts that were embedded."""
+    """Deletes the records of these rows; returns their tallies, to be subtracted, and the keys of their texts' vectors."""
     if not numbers:
         return [], []
     at = (space, list(numbers))
@@ -195,7 +195,8 @@ def _delete(connection: Connection, space: str, numbers: Sequence[int]) -> tuple
 
 
 def _tell_once(connection: Connection, space: str, commit: str) -> list[tuple[Tally, int]]:
-    """Of each commit the file with the least id keeps the message, whatever came and went."""
+    """Makes the memory with the least id the only one of a commit that is found by the commit's message; returns the tallies
+    of the records that changed."""
     select = "SELECT row, id, tells FROM entry WHERE space = %s AND commit_hash = %s ORDER BY id"
     found = connection.execute(select, (space, commit)).fetchall()
     wrong = {name: (row, n == 0) for n, (row, name, tells) in enumerate(found) if tells != (n == 0)}
@@ -203,20 +204,20 @@ def _tell_once(connection: Connection, space: str, commit: str) -> list[tuple[Ta
         return []
     memories = memories_of(partial(rows, connection), space, list(wrong))
     gone, _ = _delete(connection, space, [row for row, _ in wrong.values()])
-    told = [(memory, tells) for memory, (_, tells) in zip(memories, wrong.values(), strict=True)]
-    return gone + _insert(connection, space, told, connection.execute(_NEW_ROWS, (len(told),)))
+    pairs = [(memory, tells) for memory, (_, tells) in zip(memories, wrong.values(), strict=True)]
+    return gone + _insert(connection, space, pairs, connection.execute(_NEW_ROWS, (len(pairs),)))
 
 
 def _renew_turns(connection: Connection, space: str, group: str, texts: Mapping[str, str]) -> list[bytes]:
-    """Brings the turns of a group up to date, and returns the keys of those that are no more. `texts` are at hand, by id.
-
-    A memory that changes gets another row, so a pair of rows that is known is known to be unchanged.
+    """Updates the turns (pairs of successive memories) of a conversation, and returns the keys of deleted ones. `texts` has
+    texts of memories by id; others are read.
     """
     select = "SELECT row, id FROM entry WHERE space = %s AND grp = %s AND kind = ANY(%s) ORDER BY position"
     members = connection.execute(select, (space, group, list(TALK_KINDS))).fetchall()
     select = "SELECT row, before, key FROM turn WHERE space = %s AND grp = %s"
     known = {(row, before): bytes(key) for row, before, key in connection.execute(select, (space, group)).fetchall()}
     pairs = {(row, before): (name, earlier) for (before, earlier), (row, name) in pairwise(members)}
+    # A changed memory gets a new row number, so that a known pair of rows is an unchanged pair of texts.
     stale = [pair for pair in known if pair not in pairs]
     if stale:
         connection.execute("DELETE FROM turn WHERE space = %s AND row = ANY(%s)", (space, [row for row, _ in stale]))
@@ -239,8 +240,8 @@ def _renew_turns(connection: Connection, space: str, group: str, texts: Mapping[
 class PostgresIndex:
     """The index on `server`. See `ports.Index` for the promises.
 
-    `embedder` is called once, when the first vector is needed, and `open_vectors` with its model and dimensions: this machine
-    keeps the vectors of questions.
+    `embedder` is called once, when the first vector is needed. `open_vectors` opens, for its model and dimensions, the file of
+    the vectors of queries, which stays on this machine.
     """
 
     def __init__(
@@ -257,7 +258,7 @@ class PostgresIndex:
         self._progress = progress
 
     def view(self, snapshot: Snapshot) -> IndexedSpace:
-        tables = ServerTables(cast("ServerSnapshot", snapshot), self._server)  # of a server, as the store is there
+        tables = ServerTables(cast("ServerSnapshot", snapshot), self._server)
         if tables.read_rows("SELECT 1 FROM total WHERE space = %s AND version <> %s", (tables.space, VERSION)):
             self._warn(
                 f"the index of space {tables.space!r} was written by another version of memcli, and may rank differently"

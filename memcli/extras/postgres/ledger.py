@@ -81,7 +81,8 @@ class ServerLedger(Record):
 
 
 def _day(rows: Sequence[Sequence[Any]]) -> Day:
-    """The calls of one space on one day: each row has a number, the line that booked the call, and the one that settled it."""
+    """The calls of one space on one day, from rows with a number, the line that booked the call, and the one that settled it
+    or None. Lines that cannot be decoded, or have another number, count as damaged."""
     charges: dict[int, Charge] = {}
     damaged = 0
     for number, (_, booked, settled) in enumerate(rows, 1):
@@ -105,12 +106,13 @@ def _day(rows: Sequence[Sequence[Any]]) -> Day:
 
 
 def _cost(usage: TokenUsage) -> dict[str, Json]:
-    """What a line says of a cost."""
+    """The fields of a line for the usage of a call; without `nano_usd` if the price is unknown."""
     known = {} if usage.nano_usd is None else {"nano_usd": usage.nano_usd}
     return {"tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, **known}
 
 
 def _usage(entry: Json) -> TokenUsage:
+    """The inverse of `_cost`. Raises ValueError, KeyError, TypeError."""
     values = [entry["tokens_in"], entry["tokens_out"], entry.get("nano_usd", 0)]
     if not all(isinstance(value, int) and not isinstance(value, bool) and value >= 0 for value in values):
         raise ValueError("not a count")

@@ -1,9 +1,9 @@
-"""Requests that wait: whoever writes a space makes the changes that others ask for along with its own.
+"""Requests of writers that wait for a space on a server: its holder makes their changes along with its own.
 
-A writer that finds the space held puts its request into a table and waits. The holder takes all requests, makes their
-changes in its one transaction and writes the answers beside them; when it commits, all who wait go on at once. Where a
-holder dies, its transaction is undone, and one of those who wait takes its place. So the work under the lock is shared,
-however far away the server is.
+A writer that finds the space locked puts its request into a table and waits. The holder takes all requests, makes their
+changes in its own transaction, and writes the answers beside the requests; when it commits, all waiting writers go on. If a
+holder dies, its transaction is rolled back, and one of the waiting writers becomes the holder. So many changes share one
+round trip under the lock, however distant the server is.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from memcli.model.space import Receipt
 from memcli.store.journal import read_answer
 
 BARRIER = "SELECT seize(%s, 'memories', true)"
-"""Waits for the mutex of a space, which whoever writes it holds to the end of its transaction."""
+"""Waits for the mutex of a space, which a writer holds to the end of its transaction."""
 IF_HELD = "AND EXISTS (SELECT FROM mutex WHERE space = %s AND name = 'memories' FOR UPDATE SKIP LOCKED)"
 _MOST = 64
 _LONGEST = 400
-# Neither is acknowledged: a request by its answer alone, and an answer was read before it is removed.
+# Without a flush to disk: a request that is lost was never answered, and an answer is removed only after it was read.
 _QUICK = "WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
 _PLACE = f"{_QUICK} INSERT INTO request (space, token, body) SELECT %s, %s, %s FROM quick ON CONFLICT DO NOTHING"
 _AWAIT = "SELECT is_known, said FROM await_answer(%s, %s)"
@@ -42,25 +42,26 @@ _TAKE_BACK = """INSERT INTO request (space, token, body, answer) VALUES (%s, %s,
 
 
 def new_mark() -> UUID:
-    """What a request, or a write, is known by to whoever has lost sight of it."""
+    """A random id for a request or a write, by which its fate can be looked up after the connection was lost."""
     return UUID(bytes=os.urandom(16))
 
 
 def place(connection: Connection, space: str, token: UUID, request: Json) -> None:
-    """Puts a request where the next writer finds it, once, however often it is placed."""
+    """Inserts a request for the next holder of the space. Idempotent for the same token."""
     connection.execute("BEGIN")
     connection.execute(_PLACE, [space, token, encode_line(request)])
     connection.execute("COMMIT")
 
 
 def take(connection: Connection, space: str) -> Cursor:
-    """Asks for the tokens and bodies of the requests that wait for a space, which this writer holds."""
+    """Selects the tokens and bodies of at most 64 requests for a space, which this writer holds; they are not fetched yet."""
     return connection.execute(_TAKE, [space, space, _MOST])
 
 
 def answer(connection: Connection, space: str, answers: Mapping[UUID, Json], own: UUID | None) -> None:
-    """Answers requests, in the transaction that makes their changes. `own` is of who makes them, and knows its answer."""
-    others = {token: encode_line(said) for token, said in answers.items() if token != own}
+    """Writes the answers to requests, in the transaction that makes their changes; the writer's own request, with the token
+    `own`, is only deleted."""
+    others = {token: encode_line(one) for token, one in answers.items() if token != own}
     if own in answers:
         connection.execute(_FORGET, [space, own])
     if others:
@@ -69,42 +70,45 @@ def answer(connection: Connection, space: str, answers: Mapping[UUID, Json], own
 
 
 def wait(connection: Connection, space: str, token: UUID) -> Json:
-    """The answer to a request when somebody has given it. None when nobody has: then the transaction holds the space.
+    """Waits for the answer to a request and returns it; None if there is no answer and this transaction holds the space now.
 
-    Raises StoreError when the request is gone.
+    Raises StoreError if the request does not exist any more.
     """
-    is_known, said = connection.execute(_AWAIT, [space, token]).fetchone() or (False, None)
+    is_known, body = connection.execute(_AWAIT, [space, token]).fetchone() or (False, None)
     if not is_known:
         raise StoreError("its answer was removed after an hour", "check with `memcli recall`")
-    if said is None:
+    if body is None:
         return None
     connection.execute(f"{_QUICK} {_FORGET} AND EXISTS (SELECT FROM quick)", [space, token])
-    return decode(said, "an answer")
+    return decode(body, "an answer")
 
 
 def take_back(connection: Connection, space: str, token: UUID) -> Json:
-    """Takes a request back, also one that may still be on its way; or else the answer to it."""
-    (said,) = connection.execute(_TAKE_BACK, [space, token]).fetchone() or (b"null",)
-    return decode(said, "an answer")
+    """Withdraws a request and returns None; returns the answer if it has one already."""
+    # An insert that counts as answered, since the request itself may arrive later, and would then be placed in vain.
+    (body,) = connection.execute(_TAKE_BACK, [space, token]).fetchone() or (b"null",)
+    return decode(body, "an answer")
 
 
-def read(said: Json) -> tuple[Json, Receipt]:
-    """What an answer says. Raises the error that it tells of, in words of another process that are screened."""
-    if "error" in said:
+def read(answered: Json) -> tuple[Json, Receipt]:
+    """The result and the receipt in an answer. Raises the error that it has instead."""
+    if "error" in answered:
         from memcli.safety.injection import quotable
 
-        said = {"error": {name: quotable(str(text), _LONGEST) for name, text in said["error"].items()}}
-    return read_answer(said)
+        # The message comes from the process of somebody else, and a model must not take it for instructions.
+        answered = {"error": {name: quotable(str(text), _LONGEST) for name, text in answered["error"].items()}}
+    return read_answer(answered)
 
 
 def wanted_by(space: str, requests: Iterable[Json]) -> tuple[dict[str, None], dict[str, None], dict[str, None]]:
-    """The ids, paths and hashes of texts that these requests will probably look up. A lookup that is not foreseen is made when
-    it comes."""
+    """The ids, paths and text hashes that these requests will probably look up, to read them in one round trip."""
     ids: dict[str, None] = {}
     paths: dict[str, None] = {}
     hashes: dict[str, None] = {}
     for request in requests:
-        with suppress(KeyError, TypeError, ValueError, AttributeError):  # one that is no request is refused later
+        with suppress(
+            KeyError, TypeError, ValueError, AttributeError
+        ):  # an invalid request is refused by `fold_request`
             for candidate in request["candidates"] if request else ():
                 given, digest = {**candidate["derived"], **candidate["given"]}, candidate["hash"]
                 hashes[digest] = None

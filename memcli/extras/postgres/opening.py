@@ -1,4 +1,4 @@
-"""The store that a team shares on a PostgreSQL server: where it is named, and how it is opened."""
+"""Opens the store that a team shares on a PostgreSQL server. Imports psycopg only when a server is used."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _Side = TypeVar("_Side")
 
 
 def open_server(url: str, environ: Mapping[str, str], wait: float) -> Server:
-    """The server that a URL names; nothing is connected yet. Raises UsageError."""
+    """The server at a URL, without connecting to it; the same one for equal arguments. Raises UsageError."""
     try:
         return _server(url, environ.get(SCHEMA_VARIABLE), wait)
     except ImportError:
@@ -50,8 +50,8 @@ def _server(url: str, schema: str | None, wait: float) -> Server:
 
 
 def examine(url: str, environ: Mapping[str, str]) -> Sequence[tuple[str, bool, str, str]]:
-    """What there is to say of the server of a URL: name, whether it is well, what was found, what to do. Nothing where there
-    is no URL. Raises StoreError, RefusedError, UsageError."""
+    """The checks of `doctor` for the server at a URL: name, whether it passed, what was found, what to do. Empty without a
+    URL. Raises StoreError, RefusedError, UsageError."""
     if not url:
         return []
     server = open_server(url, environ, WAIT_SECONDS)
@@ -61,8 +61,7 @@ def examine(url: str, environ: Mapping[str, str]) -> Sequence[tuple[str, bool, s
 
 
 def check_spaces(url: str, environ: Mapping[str, str]) -> Sequence[Damage]:
-    """What is wrong with the spaces on the server of a URL; nothing where there is no URL. Raises StoreError, RefusedError,
-    UsageError."""
+    """The damage of the spaces on the server at a URL; empty without a URL. Raises StoreError, RefusedError, UsageError."""
     if not url:
         return []
     server = open_server(url, environ, WAIT_SECONDS)
@@ -72,16 +71,16 @@ def check_spaces(url: str, environ: Mapping[str, str]) -> Sequence[Damage]:
 
 
 def close_servers() -> None:
-    """Closes all connections of this process."""
+    """Closes all connections of this process to all servers."""
     while _opened:
         _opened.pop().close()
     _server.cache_clear()
 
 
 class _Joined:
-    """Two adapters as one: the server has all spaces but those beside them, which are of this machine.
+    """Two adapters as one: `shared` for the spaces on a server, `local` for those beside them, which are on this machine.
 
-    A method goes to the side that has the space of its first argument: a name, or a snapshot or a run of the space.
+    A call goes to the side of the space in its first argument: the name of a space, a snapshot, or a run of the trash.
     """
 
     def __init__(self, shared: Any, local: Any) -> None:
@@ -113,12 +112,13 @@ class _Joined:
 
 
 def _join(shared: _Side, local: _Side) -> _Side:
-    """Both sides of one adapter, which keeps the promises of each: see its protocol in `ports`."""
+    """Both sides as one adapter, of the same protocol of `ports`."""
     return cast("_Side", _Joined(shared, local))
 
 
 class ServerRecords:
-    """The records of a store of which `server` has what is not of this machine alone; `local` and `files` have the rest."""
+    """The store, trash, audit log and ledger of a store whose shared spaces are on `server`; `local` and `files` have those of
+    the spaces on this machine."""
 
     def __init__(
         self,
@@ -165,10 +165,9 @@ def share_index(
     warn: Warn,
     progress: Progress | None,
 ) -> Index:
-    """The index of what `server` has, and the `local` one of the rest. What is kept of questions is in `folder`."""
+    """The index of the spaces on `server`, joined with the `local` one of the others. `folder` is for vectors of queries."""
     from memcli.extras.postgres.indexing import PostgresIndex
     from memcli.index.vectors import Questions
 
-    asked = partial(Questions, folder)
-    shared: Index = PostgresIndex(server, embedder, asked, warn, progress)
+    shared: Index = PostgresIndex(server, embedder, partial(Questions, folder), warn, progress)
     return _join(shared, local)

@@ -1,4 +1,4 @@
-"""The server: connections to it, and transactions that are made again when that is safe."""
+"""The connections of a process to a server, and transactions that are repeated when that is safe."""
 
 from __future__ import annotations
 
@@ -33,22 +33,23 @@ if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
 
 MOST_CONNECTIONS = 8
-"""How many connections a process has at most: one of its own, and a pool for threads and open snapshots."""
+"""The most connections of a process: one that it opens first, and a pool for threads and open snapshots."""
 _IDLE = "60s"
 _ATTEMPTS = 12
 _SETUP = """SELECT set_config('search_path', %s, false), set_config('lock_timeout', %s, false),
     set_config('idle_in_transaction_session_timeout', %s, false),
     set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false), pg_backend_pid()"""
-# Statistics of the server may be old or missing; there is an index for all that is asked, and no query is worth compiling.
+# No sequential scans, since the planner chooses them by statistics that may be old or missing, and there is an index for every
+# query. No JIT, since compiling takes longer than any of them.
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 _T = TypeVar("_T")
 
 
 class Server:
-    """The server at `address`. `wait`: how many seconds to wait for a lock, a connection, or a server that restarts.
+    """The server at `address`. `wait`: seconds to wait for a lock, a connection, or a server that restarts.
 
-    One connection is opened by whoever needs it first, so that what is wrong with it is known at once, and a command that
-    needs no second one starts no pool.
+    The first connection is not part of the pool: errors of the address are reported at once, and a command that needs only one
+    starts no threads.
     """
 
     def __init__(self, address: Address, wait: float) -> None:
@@ -66,7 +67,7 @@ class Server:
 
     @contextmanager
     def connected(self, what: str) -> Iterator[Connection]:
-        """A connection in autocommit mode; errors of the server come out as those of memcli, about doing `what`."""
+        """Lends a connection in autocommit mode; errors of the server become errors of memcli that name `what`."""
         try:
             connection = self.patiently(self.borrow, what)
             try:
@@ -77,9 +78,9 @@ class Server:
             raise failure(error, self.address, what) from None
 
     def borrow(self) -> Connection:
-        """A connection, to be given back. Raises StoreError, LockedError."""
-        with self._mutex:  # while it is connected, too: the first one makes the schema that others use
-            if self._process != os.getpid():  # a fork: the connections are the parent's
+        """Lends a connection, for `give_back`. Raises StoreError, LockedError."""
+        with self._mutex:  # also while connecting, since the first connection creates the schema that others use
+            if self._process != os.getpid():  # after a fork the connections belong to the parent
                 self._reset()
             if not self._is_lent:
                 if self._own is None or self._own.closed:
@@ -103,7 +104,7 @@ class Server:
             ) from None
 
     def give_back(self, connection: Connection) -> None:
-        """Takes a connection back. What it had not committed is rolled back; one that is of no more use is closed."""
+        """Takes a connection back and rolls back its open transaction. Never raises."""
         with suppress(psycopg.Error):
             if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
                 connection.rollback()
@@ -119,18 +120,19 @@ class Server:
         what: str,
         first: Callable[[Connection], None] = lambda _: None,
     ) -> _T:
-        """Runs `work` in one transaction and commits it, again where the server says that another one was in the way, or
-        where the connection was lost. `is_done` looks whether a commit whose end nobody saw was made. `first` is sent ahead
-        of the transaction each time.
+        """Runs `work` in one transaction and commits it. Repeats that after a conflict with another transaction, and after the
+        connection was lost. `is_done` finds out whether a commit was made during which the connection was lost. `first` runs
+        ahead of the transaction, each time.
 
-        All of it is a pipeline: a statement is sent along with the next whose result is asked for.
+        All statements form a pipeline: a statement is sent together with the next one whose result is fetched.
 
-        What it returns is on disk. Raises StoreError, LockedError, RefusedError.
+        On return the change is on disk. Raises StoreError, LockedError, RefusedError.
         """
         return self.patiently(lambda: self._attempt(work, is_done, what, first), what)
 
     def ask(self, work: Callable[[Connection], _T], what: str) -> _T:
-        """What `work` reads, again where the connection was lost. Raises StoreError, LockedError, RefusedError."""
+        """Runs `work`, which only reads, and repeats it after the connection was lost. Raises StoreError, LockedError,
+        RefusedError."""
 
         def attempt() -> _T:
             connection = self.borrow()
@@ -142,7 +144,7 @@ class Server:
         return self.patiently(attempt, what)
 
     def patiently(self, attempt: Callable[[], _T], what: str) -> _T:
-        """Makes an attempt, again and again while the server is in the way of it or away.
+        """Calls `attempt`, and repeats it while it conflicts with other transactions or the server is away.
 
         Raises StoreError, LockedError, RefusedError.
         """
@@ -156,7 +158,7 @@ class Server:
                 if not may_retry and not (is_gone and time.monotonic() < deadline):
                     raise failure(error, self.address, what) from None
             except UnreachableError as error:
-                is_there = self._was_reached or error.is_for_now  # or it may be an address that leads nowhere
+                is_there = self._was_reached or error.is_for_now  # a wrong address is reported without a wait
                 if not is_there or time.monotonic() >= deadline:
                     raise
             _pause(n)
@@ -198,7 +200,8 @@ class Server:
             self.give_back(connection)
 
     def _resolve(self, is_done: Callable[[Connection], bool], what: str) -> bool:
-        """Whether a write whose commit nobody saw the end of is there, on disk. Raises StoreError where that cannot be told."""
+        """Whether a write was committed although the connection was lost during the commit. Raises StoreError if that cannot be
+        found out."""
         deadline = time.monotonic() + self.wait
         attempt = 0
         while True:
@@ -210,15 +213,15 @@ class Server:
                 if time.monotonic() < deadline:
                     _pause(attempt)
                     continue
-                told = error.message if isinstance(error, MemcliError) else str(failure(error, self.address, what))
+                reason = error.message if isinstance(error, MemcliError) else str(failure(error, self.address, what))
                 raise StoreError(
-                    f"cannot tell whether the server has made the change: {told}",
+                    f"cannot tell whether the server has made the change: {reason}",
                     "check with `memcli recall`; storing the same text again is safe",
                 ) from None
 
     def _connect(self) -> Connection:
-        """A new connection to a schema of this version. Raises StoreError, RefusedError."""
-        logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # errors are reported to whoever waits
+        """A new connection to the schema, migrated to this version. Raises StoreError, RefusedError."""
+        logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # errors are raised to the caller instead
         try:
             connection = BoundedConnection.connect(self.address.conninfo, autocommit=True)
         except psycopg.Error as error:
@@ -237,7 +240,8 @@ class Server:
         return connection
 
     def _set_up(self, connection: Connection) -> int:
-        """Sets a connection up; the process of the server behind it, which is another one than it told of behind a pooler."""
+        """Sets up the session of a connection; returns the process id of its server, which behind a pooler differs from the one
+        in `connection.info`."""
         wait = f"{max(1, int(self.wait * 1000))}ms"
         found = connection.execute(_SETUP, [f'"{self.address.schema}", public', wait, _IDLE]).fetchone()
         return int(found[-1]) if found else 0
@@ -247,6 +251,7 @@ class Server:
 
 
 def _pause(attempt: int) -> None:
-    """Waits, longer each time, and not as long as another process does."""
+    """Waits before the next attempt: twice as long each time, up to 0.5 s, times 0.5 to 1.5."""
+    # Processes that conflicted must not try again at the same moment.
     jitter = (os.getpid() * 7919 + threading.get_ident() + attempt * 104729) % 1000 / 1000
     time.sleep(min(0.01 * 2**attempt, 0.5) * (0.5 + jitter))

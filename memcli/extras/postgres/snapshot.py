@@ -1,8 +1,6 @@
-"""One version of a space on a server: a read-only transaction that sees nothing of later writes.
+"""One version of a space on a server: a read-only transaction that does not see later writes.
 
-Reads what a snapshot sees.
-
-What the tables hold of spaces, as values: a body is a memory in full form, byte for byte.
+The body of a row is a memory in full form (see `codec/memory.py`), byte for byte.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ _MEND = "restore the server from a backup, or delete the row"
 
 
 def memory_of(body: bytes, where: str) -> Memory:
-    """The memory that a body holds. Raises CorruptError."""
+    """Decodes the memory in a body. Raises CorruptError."""
     tree = decode(body, where, _MEND)
     if not isinstance(tree, dict):
         raise CorruptError(f"{where}: a memory is not a JSON object", _MEND)
@@ -38,7 +36,7 @@ def memory_of(body: bytes, where: str) -> Memory:
 
 
 def space_of(header: bytes, bodies: Iterable[bytes], name: str) -> Space:
-    """The space of a header and bodies. Raises CorruptError."""
+    """Decodes a space from its header and the bodies of its memories. Raises CorruptError."""
     where, rows = where_of(name), list(bodies)
     space = decode_space(file_of(header, rows, where), where)
     if len(space.objects) != len(rows):
@@ -49,15 +47,15 @@ def space_of(header: bytes, bodies: Iterable[bytes], name: str) -> Space:
 
 
 def file_of(header: bytes, bodies: Iterable[bytes], where: str) -> bytes:
-    """The canonical file of a space, of its header and its bodies in order. Raises CorruptError."""
+    """The canonical file of a space, composed of its header and its bodies in order. Raises CorruptError."""
     items = (b"," + INDENT).join(bodies)
-    if items and OBJECTS + b"]" not in header:  # else the space would look as if it had no memories
+    if items and OBJECTS + b"]" not in header:  # the replacement below would leave all memories out
         raise CorruptError(f"{where} has a header that memcli did not write", _MEND)
     return header.replace(OBJECTS + b"]", OBJECTS + INDENT + items + END, 1) if items else header
 
 
 def where_of(space: str) -> str:
-    """How messages name a space on a server."""
+    """The name of a space on a server in messages."""
     return f"space {space!r} on the server"
 
 
@@ -74,8 +72,8 @@ _T = TypeVar("_T")
 class ServerSnapshot:
     """A space as it was when this was opened. See `ports.Snapshot` for the promises; the place of a memory is its row.
 
-    Where the connection is lost, or the server ends it for being idle, another one takes its place, as long as the space is
-    what it was.
+    If the connection is lost, or ended by the server because it was idle, the snapshot goes on with another one, as long as
+    the space has not changed.
     """
 
     def __init__(self, server: Server, space: str) -> None:
@@ -90,7 +88,7 @@ class ServerSnapshot:
         self.close()
 
     def query(self, work: Callable[[Connection], _T]) -> _T:
-        """What `work` reads in the transaction of this snapshot. Raises StoreError, LockedError, RefusedError."""
+        """Runs `work`, which reads in the transaction of this snapshot. Raises StoreError, LockedError, RefusedError."""
         try:
             try:
                 return work(self._connected())
@@ -160,7 +158,8 @@ class ServerSnapshot:
         return self._connection
 
     def _open(self) -> str:
-        """Begins the transaction; the fingerprint of what it sees. Raises StoreError, LockedError, RefusedError."""
+        """Begins the transaction, and returns the fingerprint of the space in it, "" if there is none. Raises StoreError,
+        LockedError, RefusedError."""
 
         def attempt() -> tuple[Connection, tuple[bytes, int, int, int] | None]:
             connection = self._server.borrow()
@@ -184,7 +183,7 @@ class ServerSnapshot:
 
 
 def header_of(connection: Connection, space: str) -> bytes:
-    """The header of a space; none of one that is not there. Raises RefusedError."""
+    """The header of a space; empty if there is no such space. Raises RefusedError."""
     row = connection.execute("SELECT header FROM space WHERE space = %s", [space]).fetchone()
     if row is None:
         _check_access(connection, space)
@@ -192,7 +191,8 @@ def header_of(connection: Connection, space: str) -> bytes:
 
 
 def _check_access(connection: Connection, space: str) -> None:
-    """Raises RefusedError for a space that is not there for this role."""
+    """Raises RefusedError for a space that this role may not read."""
+    # Row-level security hides its rows, so that the space looks missing.
     if connection.execute("SELECT may('reader', %s)", [space]).fetchone() != (True,):
         raise RefusedError(
             f"cannot read space {space!r}: this role of the server has no access to it",
@@ -206,36 +206,36 @@ def _parts(values: list[_T]) -> Iterator[list[_T]]:
 
 Values: TypeAlias = "Sequence[Any] | Mapping[str, Any]"
 Read: TypeAlias = "Callable[[str, Values], list[tuple[Any, ...]]]"
-"""The rows that a statement with these values finds."""
+"""A function that returns the rows of a query with these values."""
 
 
 def reader(snapshot: ServerSnapshot) -> Read:
-    """Reads in the transaction of the snapshot. Raises StoreError, LockedError, RefusedError."""
+    """A function that queries in the transaction of the snapshot. It raises StoreError, LockedError, RefusedError."""
     return lambda statement, values: snapshot.query(lambda connection: rows(connection, statement, values))
 
 
 def rows(connection: Connection, statement: str, values: Values) -> list[tuple[Any, ...]]:
-    """What the statement finds, numbers and bytes as they are on the wire."""
+    """The rows of a query, fetched in the binary format, which needs no parsing of numbers and bytes."""
     given = {k: _sent(v) for k, v in values.items()} if isinstance(values, Mapping) else [_sent(v) for v in values]
     return connection.execute(statement.encode(), given, binary=True).fetchall()
 
 
 def clean(text: str) -> str:
-    """The text without what a column cannot hold: NUL, and halves of characters."""
+    """The text with replacements for characters that a column cannot store: NUL and surrogates."""
     if "\0" in text or not text.isascii():
         return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
     return text
 
 
 def _sent(value: Any) -> Any:
-    """A value as it is compared with columns."""
+    """A value to compare with columns, whose texts were stored by `clean`."""
     if isinstance(value, str):
         return clean(value)
     return [clean(one) if isinstance(one, str) else one for one in value] if isinstance(value, list) else value
 
 
 def memories_of(read: Read, space: str, ids: Sequence[str]) -> list[Memory]:
-    """The memories of these ids, in the order asked. Raises CorruptError, also for an id that is not there."""
+    """The memories of these ids, in the same order. Raises CorruptError, also for a missing id."""
     bodies: dict[str, bytes] = {}
     for some in _parts(list(ids)):
         bodies.update(read(_BY_ID, (space, some)))
@@ -247,7 +247,7 @@ def memories_of(read: Read, space: str, ids: Sequence[str]) -> list[Memory]:
 
 @contextmanager
 def beside(server: Server, space: str, token: str) -> Iterator[Read]:
-    """Reads on a connection of its own what the snapshot sees that was exported as `token`."""
+    """Yields a reader on a connection of its own, in a transaction that sees the snapshot exported as `token`."""
     with server.connected(f"read space {space!r}") as connection:
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         connection.execute(SQL("SET TRANSACTION SNAPSHOT {}").format(token))

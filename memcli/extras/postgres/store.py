@@ -1,4 +1,4 @@
-"""Spaces on a server: a write is one transaction, which holds its space and makes what others ask for along with it."""
+"""The spaces on a server: a write is one transaction, which locks its space and also makes the changes of waiting writers."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ from memcli.record import Record, replace
 from memcli.store.audit import Author
 from memcli.store.journal import fold_request
 
-Asked = Callable[[Shelf], tuple[Change, Json]]
-"""What a writer makes of a space, and the answer."""
+PlanChange = Callable[[Shelf], tuple[Change, Json]]
+"""A function from a space to the change that a writer makes of it, and the answer for its caller."""
 
 
 class WriteResult(Record):
-    """What a write did, its answer, and what it left to be done when it is committed; without a mark it wrote nothing.
+    """The result of a write: its receipt and answer, and what must be done after the commit. Without a mark it wrote nothing.
 
-    `answers`: what became of the requests of others, by their tokens. `is_purge`: what it erased is to leave no byte.
+    `going`: the removed memories. `answers`: the answers to requests, by their tokens. `is_purge`: no byte of the erased
+    memories may be left.
     """
 
     receipt: Receipt = Receipt()
@@ -51,8 +52,8 @@ class WriteResult(Record):
 class ServerStore:
     """The spaces on `server`. See `ports.Store` for the promises.
 
-    `in_force`: what of a policy holds here. `erase_traces` takes memories that are gone for good out of what this machine
-    keeps of a space.
+    `in_force` returns the policy as it applies here. `erase_traces` removes memories that are gone for good from the files of
+    this machine.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class ServerStore:
         server: Server,
         fold: Fold,
         who: Author,
-        kept: ServerTrash,
+        server_trash: ServerTrash,
         in_force: Callable[[Policy], Policy] = lambda policy: policy,
         warn: Callable[[str], None] = lambda _: None,
         erase_traces: Callable[[str, Collection[str]], None] = lambda *_: None,
@@ -68,11 +69,13 @@ class ServerStore:
         self._server = server
         self._fold = fold
         self._who = who
-        self._trash = kept
+        self._trash = server_trash
         self._in_force = in_force
         self._warn = warn
         self._erase_traces = erase_traces
-        self._crowded: set[str] = set()  # the spaces that were held when this process last came to write them
+        self._crowded: set[str] = (
+            set()
+        )  # spaces that another writer held at the last write: requests are placed at once
 
     def spaces(self) -> list[str]:
         with self._server.connected("list the spaces") as connection:
@@ -124,7 +127,7 @@ class ServerStore:
         return found[0]
 
     def _submit_by_mail(self, space: str, request: Json) -> tuple[Json, Receipt]:
-        """As `submit`, where many write: whoever is next makes the changes that all ask for."""
+        """As `submit`, for a space with many writers: places a request, which the next holder of the space carries out."""
         token = mail.new_mark()
         signed = {**request, "by": self._who.name()}
         is_sent = False
@@ -137,7 +140,7 @@ class ServerStore:
         work = partial(self._answered, space=space, token=token)
         answers: Mapping[UUID, Json] = {}
         try:
-            while token not in answers:  # more may wait than are answered at once
+            while token not in answers:  # a holder answers at most 64 requests at once
                 answers = self._finish(space, self._transact(space, work, f"write space {space!r}", place)).answers
         except MemcliError as error:
             if not is_sent:
@@ -151,34 +154,34 @@ class ServerStore:
         return mail.read(answers[token])
 
     def _answered(self, connection: Connection, *, space: str, token: UUID) -> WriteResult:
-        """Waits for the answer to a request; where nobody gives it, makes what all who wait ask for."""
-        said = mail.wait(connection, space, token)
-        if said is not None:
-            return WriteResult(answers={token: said})
-        done = self._make(connection, space=space, request=None, asked=lambda _: (Change(), None), token=token)
-        if len(done.answers) == 1:
+        """Waits for the answer to a request; if this transaction becomes the holder of the space, carries out all requests."""
+        answer = mail.wait(connection, space, token)
+        if answer is not None:
+            return WriteResult(answers={token: answer})
+        done = self._make(connection, space=space, request=None, plan=lambda _: (Change(), None), token=token)
+        if len(done.answers) == 1:  # nobody else waited
             self._crowded.discard(space)
         return done
 
     def _take_back(self, space: str, token: UUID, error: MemcliError) -> Json:
-        """Takes back a request that failed so, and raises that; or else the answer to it, which came after all.
+        """Withdraws a request that failed with `error`, and raises that; returns the answer if there is one nevertheless.
 
-        Raises StoreError where it cannot be told whether it was made.
+        Raises StoreError if it cannot be found out whether the request was carried out.
         """
         try:
             with self._server.connected("take back a request") as connection:
-                said = mail.take_back(connection, space, token)
+                answer = mail.take_back(connection, space, token)
         except (MemcliError, psycopg.Error):
             raise StoreError(
                 f"cannot tell whether space {space!r} has the change: {error.message}",
                 "check with `memcli recall`; storing the same text again is safe",
             ) from None
-        if said is None:
+        if answer is None:
             raise error
-        return said
+        return answer
 
-    def _write(self, space: str, request: Json, asked: Asked, *, may_wait: bool) -> WriteResult:
-        work = partial(self._make, space=space, request=request, asked=asked, may_wait=may_wait)
+    def _write(self, space: str, request: Json, plan: PlanChange, *, may_wait: bool) -> WriteResult:
+        work = partial(self._make, space=space, request=request, plan=plan, may_wait=may_wait)
         return self._finish(space, self._transact(space, work, f"write space {space!r}"))
 
     def _make(
@@ -187,13 +190,14 @@ class ServerStore:
         *,
         space: str,
         request: Json,
-        asked: Asked,
+        plan: PlanChange,
         may_wait: bool = True,
         token: UUID | None = None,
     ) -> WriteResult:
-        """Makes a change, and what others ask for, in the transaction of the connection; nothing where all is empty.
+        """Makes the change of `plan`, and those of waiting requests, in the transaction of the connection.
 
-        `token`: of a request of this writer's own among those that wait.
+        `request` is the one that `plan` carries out, for reading ahead. `token`: that of this writer's own request, if it is
+        among the waiting ones.
         """
         held = hold(connection, space, may_wait=may_wait)
         waiting = held.waiting
@@ -204,7 +208,7 @@ class ServerStore:
             acts: list[Act | None] = []
             answers = {token: fold_request(self._fold, draft, one, acts) for token, one in waiting}
             policy = draft.header.policy
-            own, said = asked(draft)
+            own, answer = plan(draft)
         if own.purge or own.erase:
             check_admin(connection, space)
         held.shelf.prefetch([*own.drop, *(memory.id for memory in own.put)])
@@ -212,7 +216,7 @@ class ServerStore:
         acts.append(act_of(receipt, policy, draft.header.policy, change=own))
         whole = draft.change()
         if not whole and not answers:
-            return WriteResult(receipt, said)
+            return WriteResult(receipt, answer)
         going = Going(held.shelf.header)
         if whole:
             _check(held, draft)
@@ -221,10 +225,10 @@ class ServerStore:
             put(connection, held, whole, draft)
         mail.answer(connection, space, answers, token)
         receipt = replace(receipt, run=going.run, touched=without_erased(receipt.touched, going))
-        return WriteResult(receipt, said, going, held.mark, answers, own.purge or own.erase)
+        return WriteResult(receipt, answer, going, held.mark, answers, own.purge or own.erase)
 
     def _put_away(self, connection: Connection, held: LockedSpace, going: Going, *, is_whole: bool) -> Going:
-        """Puts what goes into the trash, and takes what goes for good out of it and out of the log."""
+        """Stores removed memories in the trash, and erases those that are gone for good from the trash and the log."""
         going = parted(going, self._in_force(going.trashed.policy).grace_days)
         if needs_trash(going, is_whole=is_whole):
             going = replace(going, run=trash.keep(connection, going, self._who.clock(), self._who.command))
@@ -247,7 +251,7 @@ class ServerStore:
         return self._server.transact(work, is_done, what, first)
 
     def _finish(self, space: str, done: WriteResult) -> WriteResult:
-        """What follows a write that is committed."""
+        """Erases traces and reports the trash, after the commit; returns `done`. Raises StoreError if traces are left."""
         going = done.going
         if going is None:
             return done
@@ -267,7 +271,7 @@ class ServerStore:
 
 
 def _check(held: LockedSpace, draft: Draft) -> None:
-    """Raises CorruptError for a space of a newer format, RefusedError for one that would be of this machine alone."""
+    """Raises CorruptError for a space of a newer format, RefusedError for a policy that keeps the space on one machine."""
     for header in (replace(held.shelf.header, policy=draft.header.policy), draft.header):
         check_writable(header, where_of(held.space))
     if not draft.header.policy.is_tracked:

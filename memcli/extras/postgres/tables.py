@@ -1,6 +1,6 @@
 """The tables of the index of one space on a server, read in the transaction of a snapshot.
 
-Words are found by PostgreSQL's text search and scored as SQLite's FTS5 does.
+PostgreSQL's text search finds the words, and SQL computes the scores of SQLite's FTS5.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 
 EXACT = 20_000
-"""Up to so many memories with one of the terms, the candidates are the best of them all. Among more, a memory is a candidate
-only if it has one of the rarest terms."""
+"""Up to so many memories with any of the terms, all of them are scored; of more, only those with one of the rarest terms."""
 
 _LEAST_IDF = 1e-6
 _SCORED = """
@@ -42,10 +41,10 @@ SELECT row, -({score}) AS score FROM (
 _BY_ID = "SELECT row FROM (SELECT space, row FROM {matching}) AS found JOIN entry USING (space, row) ORDER BY id"
 _DIRECT = "term WHERE lexemes_of(space, lexemes) @@ %(query)s::tsquery"
 _TRUSTED = "matching(%(space)s, %(query)s)"
-"""What has any of the terms, for those whom row-level security lets see only some spaces."""
+"""The memories with any of the terms, for roles under row-level security: a function of the owner, which can use the index."""
 _FOUND = "coalesce(weights[array_position(lexemes, %(term{n})s)], 0) / 2.0::float8"
 _PART = f"%(idf{{n}})s::float8 * (({_FOUND}) * 2.2::float8 / (({_FOUND}) + norm))"
-"""BM25 with k1 = 1.2 and b = 0.75, each operation in the order of FTS5, so that what ties there ties here."""
+"""BM25 with k1 = 1.2 and b = 0.75, as FTS5 computes it; the operations are in its order, so that the same scores tie."""
 
 _TABLES: Mapping[str, str] = {
     "memory": "* FROM entry",
@@ -57,14 +56,15 @@ _TABLES: Mapping[str, str] = {
     "anchor": "* FROM anchor",
     "clusters": "* FROM clustering",
 }
-"""The tables of `index/database.py`, as they are selected from those of the server."""
+"""How the tables of `index/database.py` are selected from those of the server."""
 _TABLE = re.compile(rf"\b(FROM|JOIN) ({'|'.join(_TABLES)})\b(?: AS (\w+))?")
 _OPERATORS = (("NOT IN ?", "<> ALL(?)"), ("IN ?", "= ANY(?)"), ("instr(", "strpos("))
 
 
 @lru_cache(maxsize=100)
 def translated(statement: str) -> str:
-    """The statement for PostgreSQL, over the tables of the space `%(space)s`; the values are `%(p0)s`, `%(p1)s`, ..."""
+    """A statement of `index/` for SQLite, translated for PostgreSQL: the tables are those of the space `%(space)s`, and the
+    values are `%(p0)s`, `%(p1)s`, ..."""
 
     def table(match: re.Match[str]) -> str:
         return f'{match[1]} (SELECT {_TABLES[match[2]]} WHERE space = %(space)s) AS "{match[3] or match[2]}"'
@@ -76,7 +76,7 @@ def translated(statement: str) -> str:
 
 
 class ServerTables:
-    """The tables that a snapshot sees, or another reader of the same version. See `index.tables.SpaceTables`."""
+    """The tables of a space as a snapshot sees them, or `read`, which sees the same version. See `index.tables.SpaceTables`."""
 
     def __init__(self, snapshot: ServerSnapshot, server: Server, read: Read | None = None) -> None:
         self.snapshot = snapshot
@@ -87,7 +87,7 @@ class ServerTables:
 
     @cached_property
     def totals(self) -> Tally:
-        """The sums over the space."""
+        """The tally of the whole space."""
         return totals(self.read_rows, self.space)
 
     @property
@@ -121,7 +121,7 @@ class ServerTables:
         return (row for (row,) in self._matching(_BY_ID, frequencies, {}))
 
     def _matching(self, select: str, frequencies: Mapping[str, int], values: Mapping[str, Any]) -> list[Any]:
-        """What a statement finds among the memories with any of the terms; with any of the rarest, if they may be many."""
+        """The rows of a query over the memories with any of the terms, or, if there may be more than EXACT, any of the rarest."""
         chosen = list(frequencies)
         if min(self.size, sum(frequencies.values())) > EXACT:
             rarest = sorted(chosen, key=lambda term: (frequencies[term], term))
@@ -167,7 +167,10 @@ class ServerTables:
         return self.read([ids[row] for row in rows])
 
     def keep_clusters(self, model: str, data: str) -> None:
-        with suppress(MemcliError), self.server.connected("keep clusters") as connection:  # a reader may not
+        with (
+            suppress(MemcliError),
+            self.server.connected("keep clusters") as connection,
+        ):  # a role of readers may not write
             connection.execute(
                 "INSERT INTO clustering VALUES (%s, %s, %s, %s) ON CONFLICT (space, model)"
                 " DO UPDATE SET fingerprint = excluded.fingerprint, data = excluded.data",
@@ -197,4 +200,4 @@ class ServerTables:
         return opened
 
     def close(self) -> None:
-        """Does nothing: the snapshot has what there is to close."""
+        """Does nothing: closing the snapshot releases the connection."""

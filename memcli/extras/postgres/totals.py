@@ -1,4 +1,5 @@
-"""The sums over a space and the frequencies of its terms: writers add to what is pending, now and then one folds it."""
+"""The sums over a space and the frequencies of its terms. Each writer inserts a tally of its changes into `pending`; every 64
+writes one adds the pending tallies to the tables `total` and `frequency`."""
 
 from __future__ import annotations
 
@@ -16,13 +17,13 @@ if TYPE_CHECKING:
 
 
 _FOLD_AFTER, _FOLD_TERMS = 64, 20_000
-"""So many writes, or terms of one, are pending before they are folded."""
+"""The pending writes, or terms of one write, after which the pending tallies are added to the sums."""
 _SUMS = ("memories", "tokens", *FIELDS, "passages", "terms")
 
 
 class Tally(Record):
-    """Sums over a space, or what memories add to them; and of these the distinct terms, each with the number of memories that it is
-    in."""
+    """Sums over memories: their number, tokens, lengths of the fields, passages and terms of passages; and, if they are changes,
+    the number of memories for each distinct term."""
 
     memories: int
     tokens: int
@@ -33,7 +34,7 @@ class Tally(Record):
 
 
 def total(tallies: Iterable[tuple[Tally, int]]) -> Tally:
-    """The sum of tallies, each times 1 or -1."""
+    """The sum of tallies, each multiplied by 1 or -1."""
     numbers = [0] * (4 + len(FIELDS))
     lexemes: Counter[str] = Counter()
     for one, sign in tallies:
@@ -41,14 +42,15 @@ def total(tallies: Iterable[tuple[Tally, int]]) -> Tally:
         numbers = [a + sign * b for a, b in zip(numbers, own, strict=True)]
         if sign < 0:
             lexemes.subtract(one.lexemes)
-        else:  # to count the terms of one memory is many times as fast as to add numbers to numbers
+        else:  # counting an iterator is several times as fast as adding a mapping
             lexemes.update(iter(one.lexemes) if one.memories == 1 else one.lexemes)
     memories, tokens, *fields, cut, length = numbers
     return Tally(memories, tokens, tuple(fields), cut, length, lexemes)
 
 
 def add(connection: Connection, space: str, version: str, tally: Tally, before: Cursor) -> None:
-    """Adds to the sums of the space. `before`: the writes that were pending, which were asked for."""
+    """Inserts a tally of changes; adds the pending tallies to the sums if there are many. `before` has the number of pending
+    writes, of a query that was sent earlier. `version` is that of the index."""
     changed = sorted((term, n) for term, n in tally.lexemes.items() if n)
     sums = (tally.memories, tally.tokens, *tally.fields, tally.passages, tally.terms)
     if not changed and not any(sums):
@@ -67,7 +69,7 @@ def add(connection: Connection, space: str, version: str, tally: Tally, before: 
 
 
 def fold(connection: Connection, space: str) -> None:
-    """Adds what is pending to the sums and frequencies, and forgets the terms that no memory has any more."""
+    """Adds the pending tallies to the sums and frequencies, and deletes terms that no memory has any more."""
     at = {"space": space}
     connection.execute(
         "INSERT INTO frequency AS known SELECT space, term, sum(n)"
@@ -88,7 +90,7 @@ def fold(connection: Connection, space: str) -> None:
 
 
 def totals(read: Read, space: str) -> Tally:
-    """The sums over the space."""
+    """The tally of the whole space, pending writes included, without terms."""
     both = " UNION ALL ".join(
         f"SELECT {', '.join(_SUMS)} FROM {table} WHERE space = %(space)s" for table in ("total", "pending")
     )

@@ -1,4 +1,4 @@
-"""The trash of a server: what was removed from its spaces, one row a run."""
+"""The trash of a server: memories removed from its spaces, one row a run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SET = "UPDATE trash SET ids = %s, body = %s WHERE space = %s AND name = %s"
 
 
 def keep(connection: Connection, going: Going, at: str, command: str) -> str:
-    """Keeps what goes, in the transaction of the write that removes it; returns the name of the run."""
+    """Stores removed memories as a run, in the transaction that removes them; returns the name of the run."""
     replaced = {memory.id: memory_digest(memory) for memory in going.replacing}
     name, data = encode_run(at, command, going.trashed, going.severed, replaced)
     taken = {row[0] for row in connection.execute(_NAMES, [going.trashed.name, name])}
@@ -39,7 +39,7 @@ def keep(connection: Connection, going: Going, at: str, command: str) -> str:
 
 
 def erase(connection: Connection, space: str, hashes: Mapping[str, str]) -> list[Memory]:
-    """Takes memories of these ids, or with a text of one of these hashes, out of every run of the space, for good."""
+    """Deletes memories of these ids, or with a text of one of these hashes, from every run of the space, and returns them."""
     erased: list[Memory] = []
     for name, body in connection.execute("SELECT name, body FROM trash WHERE space = %s", [space]).fetchall():
         run = decode_run(name, body, f"run {name}")
@@ -77,7 +77,7 @@ class ServerTrash:
         return found
 
     def holds(self, space: str, name: str) -> bool:
-        """Whether a run of the space holds the memory of this id."""
+        """Whether a run of the space contains the memory of this id."""
         known = self._looked.get(space)
         if known is not None and name in known():
             return known()[name]
@@ -86,8 +86,8 @@ class ServerTrash:
 
     @contextmanager
     def looking(self, connection: Connection, space: str, names: Sequence[str]) -> Iterator[None]:
-        """In it, `holds` answers for these ids from one look, by the connection that holds the space."""
-        found = connection.execute(_HELD, [space, list(names)])  # sent along with what is asked for next
+        """Within the block, in this thread, `holds` answers for these ids from one query on the connection of the write."""
+        found = connection.execute(_HELD, [space, list(names)])  # fetched at the first `holds`, to save a round trip
         self._looked[space] = cache(lambda: {name: name in _ids(found) for name in names})
         try:
             yield

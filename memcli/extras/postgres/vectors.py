@@ -1,6 +1,6 @@
-"""The vectors of texts on the server. Their components are whole numbers, which `halfvec` holds exactly.
+"""The vectors of texts on a server, and the cosines between them and queries, whose dot products the server computes.
 
-Meaning: how near each memory of a space is to a question. The server computes the dot products.
+The components are integers of one byte, which `halfvec` stores exactly.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 NEAREST = 400
-"""So many texts of a very large space are looked at for a question: several passages may be of one memory."""
+"""How many of the nearest texts of a very large space are measured for a query; several may be passages of one memory."""
 
 _MOST_EXACT = 1024
-"""Dimensions: the server sums in float32, and so many products of two bytes come to less than 2^24."""
+"""Dimensions of an exact dot product: pgvector sums in float32, and 1,024 products of two signed bytes stay below 2^24."""
 _MOST_INDEXED = 4000
 _HALF_HEADER = 4
 _AT_ONCE = 1000
@@ -42,7 +42,7 @@ WHERE text.space = %(space)s {among} ORDER BY {order}
 """
 EMBEDDED = """INSERT INTO embedded AS known VALUES (%s, %s, %s)
     ON CONFLICT (space, model) DO UPDATE SET row = greatest(known.row, excluded.row)"""
-"""Notes that every text of the space up to this row has a vector of the model."""
+"""Records that every text of the space up to this row has a vector of the model."""
 _KEEP = """
 INSERT INTO embedding (space, model, key, square, value)
 SELECT %s, %s, key, square, value::halfvec FROM unnest(%s::bytea[], %s::bigint[], %s::text[]) AS new (key, square, value)
@@ -53,7 +53,7 @@ ON CONFLICT DO NOTHING
 
 
 class ServerVectors:
-    """The vectors of one space by one model, as a snapshot sees them, and those that were `made` since."""
+    """The vectors of one space by one model, as a snapshot sees them, and those that this process `made` since, by text key."""
 
     def __init__(self, read: Read, space: str, model: str, dimensions: int) -> None:
         self._read = read
@@ -64,10 +64,10 @@ class ServerVectors:
     def measure(
         self, table: str, questions: Sequence[bytes], rows: Collection[int] | None = None
     ) -> tuple[Any, Any, frozenset[bytes], int]:
-        """The passages of these rows, or of all, in order; or their turns: what was said, with what was said right before it.
+        """Measures the texts of `table`, `passage` or `turn` (a message with the one before it), of these rows or of all, in order.
 
-        Of each text the row; their cosines, [questions, texts], NaN where there is no vector; the keys of those that have none;
-        and how many these are."""
+        Returns the row of each text, int64 [texts]; the cosines, float64 [questions, texts], NaN for a text without a vector;
+        the keys of texts without one, and the number of such texts."""
         import numpy
 
         order = "text.row, text.n" if table == "passage" else "text.row"
@@ -91,7 +91,7 @@ class ServerVectors:
         return own, cosines, missing, len(new) - len(known)
 
     def nearest(self, question: bytes, count: int) -> list[int]:
-        """The rows of the `count` texts that are nearest to the question."""
+        """The rows of the `count` texts that are nearest to the question, by the approximate index of `build_index`."""
         size = self._dimensions
         self._read(
             "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', 'relaxed_order', true)",
@@ -113,7 +113,7 @@ class ServerVectors:
         return [row for (row,) in self._read(f"{both} ORDER BY row", {**self._at, "keys": list(keys)})]
 
     def missing(self) -> frozenset[bytes]:
-        """The keys of all texts that have no vector."""
+        """The keys of all texts without a vector."""
         ((mark,),) = self._read(
             "SELECT coalesce(max(row), 0) FROM embedded WHERE space = %(space)s AND model = %(model)s", self._at
         )
@@ -125,8 +125,8 @@ class ServerVectors:
         return frozenset(key for (key,) in self._read(both, {**self._at, "mark": mark})) - self.made.keys()
 
     def values(self, rows: Collection[int]) -> tuple[Any, Any] | None:
-        """The row of each passage of these rows, and its vector, in order: int64 [n], int8 [n, dimensions]; None when one has
-        none."""
+        """The rows and vectors of the passages of these rows, in order: int64 [n], int8 [n, dimensions]; None if one of them has
+        no vector."""
         import numpy
 
         select = (
@@ -147,7 +147,7 @@ class ServerVectors:
         return numpy.array([row for row, *_ in found], numpy.int64), vectors.reshape(len(found), self._dimensions)
 
     def _dot(self, question: str) -> str:
-        """The dot product of a vector with a question: a sum of whole numbers that is exact in every part."""
+        """The SQL of the dot product with a question, in parts of at most _MOST_EXACT dimensions, so that the sum is exact."""
         if self._dimensions <= _MOST_EXACT:
             return f"-(e.value <#> %({question})s::halfvec)"
         parts = [
@@ -160,7 +160,7 @@ class ServerVectors:
 
 
 def keep(connection: Connection, space: str, model: str, vectors: Mapping[bytes, bytes]) -> None:
-    """Keeps the vectors of texts by their keys, for those that the space still has."""
+    """Stores the vectors of texts, by text key, if the space still has the texts."""
     values = [(key, square_of(vector), _written(vector)) for key, vector in sorted(vectors.items())]
     for start in range(0, len(values), _AT_ONCE):
         keys, squares, written = zip(*values[start : start + _AT_ONCE], strict=True)
@@ -169,8 +169,8 @@ def keep(connection: Connection, space: str, model: str, vectors: Mapping[bytes,
 
 
 def build_index(connection: Connection, model: str, dimensions: int) -> None:
-    """Builds what finds the nearest vectors of the model without looking at all, unless it is there; takes minutes for a
-    million of them, and keeps nobody from writing."""
+    """Builds the HNSW index of the vectors of a model, unless it exists. That takes minutes for a million vectors and does not
+    block writers."""
     if dimensions > _MOST_INDEXED:
         return
     name = f"embedding_{blake2b(model.encode(), digest_size=6).hexdigest()}"
@@ -179,8 +179,8 @@ def build_index(connection: Connection, model: str, dimensions: int) -> None:
     if found is not None and found[0]:
         return
     (wait,) = connection.execute("SELECT current_setting('lock_timeout')").fetchone() or ("0",)
-    connection.execute("SET lock_timeout = 0")  # it waits for readers that began before it
-    if found is not None:  # what an interrupted build left
+    connection.execute("SET lock_timeout = 0")  # CREATE INDEX CONCURRENTLY waits for all older transactions
+    if found is not None:  # an interrupted build leaves an invalid index
         connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}".encode())
     with unhurried(connection):
         connection.execute(
@@ -191,25 +191,26 @@ def build_index(connection: Connection, model: str, dimensions: int) -> None:
 
 
 def _literal(text: str) -> str:
-    """A text as SQL has it: an index for one model is found only where the statement names the model."""
+    """The SQL literal of a text."""
     from psycopg import sql
 
+    # A partial index (WHERE model = ...) is used only if the statement has the model as a literal, not as a parameter.
     return sql.Literal(text).as_string()
 
 
 def _written(vector: bytes) -> str:
-    """The vector as the server reads it."""
+    """The text form of a vector of signed bytes, as pgvector reads it."""
     return f"[{','.join([str(b - 256 if b > 127 else b) for b in vector])}]"
 
 
 EXACT = 20_000
-"""Up to so many passages, every one is measured; of more, the nearest by an index of the server, and those of candidates."""
+"""Up to so many passages, all are measured; of more, the nearest by the index of the server, and those of candidates."""
 _FILTERED = 4
-"""So many times more of the nearest are looked at where a filter hides some."""
+"""The factor for NEAREST if a filter hides some memories."""
 
 
 class ServerMeaning(Meaning):
-    """The vectors of a space whose index is on a server."""
+    """The similarity of the memories of a space on a server to queries. See `index.meaning.Meaning`."""
 
     _tables: ServerTables
 
@@ -266,28 +267,28 @@ class ServerMeaning(Meaning):
             ((row,),) = tables.select("SELECT coalesce(max(row), 0) FROM memory")
             with tables.server.connected("keep vectors") as connection:
                 connection.execute(EMBEDDED, (tables.space, self._embedder.model, row))
-        tables.snapshot.close()  # to build an index waits for every snapshot; it opens again when it is read
+        tables.snapshot.close()  # building an index waits for every open snapshot; this one is opened again when it is read
         if self._passages > EXACT:
-            # Without the right to build it, questions are answered more slowly.
+            # A role without the right to build it does without: queries take longer.
             with suppress(RefusedError), tables.server.connected("build an index of vectors") as connection:
                 build_index(connection, self._embedder.model, self._embedder.dimensions)
 
     def measure(
         self, questions: Sequence[bytes], rows: Collection[int] | None
     ) -> tuple[list[Nearness], frozenset[bytes]]:
-        """The nearness of these rows, or of all, and the keys of those texts that have no vector."""
+        """The nearness of these rows, or of all, to each question, and the keys of texts without a vector."""
         passages, cosines, missing, unknown = self._stored.measure("passage", questions, rows)
-        turns, of_turns, untold, _ = self._stored.measure("turn", questions, rows)
+        turns, of_turns, missing_turns, _ = self._stored.measure("turn", questions, rows)
         scaled = self._on_scale(cosines), turns, self._on_scale(of_turns)
-        return of_passages(first_of(passages), *scaled, unknown), missing | untold
+        return of_passages(first_of(passages), *scaled, unknown), missing | missing_turns
 
     def _keep(self, vectors: Mapping[bytes, bytes]) -> None:
         self._stored.made |= vectors
         with suppress(MemcliError), self._tables.server.connected("keep vectors") as connection:
-            keep(connection, self._tables.space, self._embedder.model, vectors)  # a reader may not
+            keep(connection, self._tables.space, self._embedder.model, vectors)  # a role of readers may not write
 
     def _extended(self, questions: Sequence[bytes], missing: int, rows: Collection[int]) -> list[Nearness]:
-        """The nearness to each question of some rows of a very large space; more are measured when they are asked for."""
+        """The nearness of `rows` of a very large space to each question; other rows are measured when they are requested."""
         known: set[int] = set()
         found: list[Nearness] = []
 

@@ -1,8 +1,5 @@
-"""A write of a space: what holds it, and what is written of it, in one transaction.
-
-A space under its lock, looked up by SQL. What was read stays read: nobody else writes it meanwhile.
-
-What an erasure leaves in the pages of a server: rows that no query finds, until their tables are written anew.
+"""A write of a space on a server, in one transaction: its lock, the lookups under the lock, and the changes of its rows; and the
+rewriting of tables after an erasure.
 """
 
 from __future__ import annotations
@@ -38,7 +35,8 @@ _FIND = "SELECT id, updated_at, path, hash, body FROM memory WHERE space = %s AN
 
 
 class ServerShelf:
-    """The shelf of a space whose row is locked. See `ports.Shelf` for the promises."""
+    """A locked space, looked up by SQL. See `ports.Shelf` for the promises. Rows that were read are cached: under the lock
+    no other writer changes them."""
 
     def __init__(self, connection: Connection, space: str, header: bytes, size: int) -> None:
         self._connection = connection
@@ -58,7 +56,7 @@ class ServerShelf:
         return self._known[name]
 
     def prefetch(self, ids: Iterable[str], paths: Iterable[str] = (), hashes: Iterable[str] = ()) -> None:
-        """Reads what will be looked up in one go."""
+        """Reads the memories of these ids, paths and text hashes in one round trip, for later lookups."""
         names = [name for name in dict.fromkeys(ids) if name not in self._known]
         places = [path for path in dict.fromkeys(paths) if path not in self._paths]
         texts = [digest for digest in dict.fromkeys(hashes) if digest not in self._hashes]
@@ -78,7 +76,7 @@ class ServerShelf:
                 self._hashes[digest].append(name)
 
     def length(self, name: str) -> int:
-        """How many bytes the body of this id has, which was looked up; 0 when it is not there."""
+        """The size in bytes of the body of a memory that was looked up; 0 if there is no such memory."""
         return self._lengths.get(name, 0)
 
     def at(self, path: str) -> Memory | None:
@@ -144,9 +142,9 @@ class BusyError(Exception):
 
 
 class LockedSpace(Record):
-    """A space under its lock: its shelf, the end of its log, the mark of the write that holds it, and who waits for it.
+    """A locked space: its shelf, the last link of its audit log, the mark of the write, and the waiting requests by token.
 
-    `is_new`: there is no such space until this write makes it.
+    `is_new`: the space does not exist until this write creates it.
     """
 
     space: str
@@ -158,17 +156,17 @@ class LockedSpace(Record):
 
 
 def hold(connection: Connection, space: str, *, may_wait: bool) -> LockedSpace:
-    """The space under its lock, which lasts as long as the transaction, whether it exists or not.
+    """Locks a space, whether it exists or not, until the end of the transaction.
 
-    Raises BusyError where another writer holds it, unless this one `may_wait`; then the transaction is over.
+    If another writer holds it and this one may not wait, ends the transaction and raises BusyError.
     """
     free = connection.execute(BARRIER if may_wait else _TRY, [space])
     locked = connection.execute(_LOCK, [space]) if may_wait else connection.execute(_LOCK_IF, [space, space])
-    last = connection.execute(audit.LAST, [space])  # a statement of its own: it sees what the lock waited for
+    last = connection.execute(audit.LAST, [space])  # a statement after the lock, so that it sees the last write
     waiting = take(connection, space)
     row = locked.fetchone()
     if row is None and free.fetchone() == (False,):
-        connection.execute("COMMIT")  # a rollback makes the driver forget the statements that it has prepared
+        connection.execute("COMMIT")  # a rollback would make psycopg discard its prepared statements
         raise BusyError
     header, objects = row or (encode_full(new_space(space)), 0)
     shelf = ServerShelf(connection, space, header, objects)
@@ -178,7 +176,7 @@ def hold(connection: Connection, space: str, *, may_wait: bool) -> LockedSpace:
 
 
 def put(connection: Connection, held: LockedSpace, change: Change, draft: Draft) -> None:
-    """Writes what a change puts and drops, the header and the index."""
+    """Writes the rows that a change puts and drops, the header of the space and its index."""
     space, shelf = held.space, held.shelf
     bodies = [encode_memory(memory) for memory in change.put]
     dropped = sorted(change.drop)
@@ -197,14 +195,13 @@ def put(connection: Connection, held: LockedSpace, change: Change, draft: Draft)
 
 
 def remove(connection: Connection, space: str) -> None:
-    """Removes a space that is held, with its memories and its index. Raises RefusedError."""
+    """Deletes a locked space with its memories and its index. Raises RefusedError."""
     indexing.clear(connection, space)
     for table in ("embedding", "embedded"):
         connection.execute(f"DELETE FROM {table} WHERE space = %s", [space])
     connection.execute("DELETE FROM memory WHERE space = %s", [space])
-    if not connection.execute(
-        "DELETE FROM space WHERE space = %s RETURNING 1", [space]
-    ).fetchone():  # it is there, and stays
+    # Row-level security does not refuse to delete a row: it hides it from the statement.
+    if not connection.execute("DELETE FROM space WHERE space = %s RETURNING 1", [space]).fetchone():
         raise RefusedError(
             f"cannot delete space {space!r}: the server does not allow it", "ask an administrator of the store"
         )
@@ -214,7 +211,7 @@ _TABLES = (
     "memory", "trash", "audit", "request", "entry", "field", "term", "frequency", "pending", "passage", "turn", "link",
     "anchor", "embedding", "clustering",
 )  # fmt: skip
-"""The tables that have texts, or what is made of them."""
+"""The tables with texts, or with data derived from texts."""
 _SIZE = "SELECT sum(pg_total_relation_size(to_regclass(one))) FROM unnest(%s::text[]) AS every (one)"
 _BYTES_A_SECOND = 10_000_000
 _LONG = 5
@@ -222,20 +219,19 @@ _PAUSE = 0.2
 
 
 def check_admin(connection: Connection, space: str) -> None:
-    """Raises InsufficientPrivilege for a role that may not erase memories of the space."""
+    """Raises psycopg's InsufficientPrivilege for a role that may not erase memories of the space."""
     if connection.execute("SELECT may('admin', %s)", [space]).fetchone() != (True,):
         raise psycopg.errors.InsufficientPrivilege(f"to purge memories of space {space!r} takes an admin")
 
 
 def _rewrite(connection: Connection, space: str, table: str) -> int:
-    """Writes a table anew; of how many removed rows it keeps copies for transactions that still see them."""
+    """Rewrites a table; returns the number of deleted rows that it still contains, for transactions that see them."""
     left = 0
 
-    def note(told: psycopg.errors.Diagnostic) -> None:
+    def note(notice: psycopg.errors.Diagnostic) -> None:
         nonlocal left
-        found = re.search(
-            r"\d+", told.message_detail or ""
-        )  # "3 dead row versions cannot be removed yet", in any language
+        # The number in "3 dead row versions cannot be removed yet", which the server sends in its language.
+        found = re.search(r"\d+", notice.message_detail or "")
         left += int(found[0]) if found else 0
 
     connection.add_notice_handler(note)
@@ -247,8 +243,8 @@ def _rewrite(connection: Connection, space: str, table: str) -> int:
 
 
 def rewrite(server: Server, space: str, warn: Callable[[str], None]) -> None:
-    """Writes all that has texts anew, one table after the other, each of which nobody else can use meanwhile; so none of what
-    was removed is left in tables and indexes. Waits for transactions that still see it. Raises StoreError."""
+    """Rewrites all tables with texts, one after the other, and blocks each meanwhile, so that no deleted text is left in tables
+    and indexes. Waits for transactions that still see deleted rows. Raises StoreError."""
     try:
         with server.connected("rewrite tables") as connection, unhurried(connection):
             (size,) = connection.execute(_SIZE, [list(_TABLES)]).fetchone() or (0,)

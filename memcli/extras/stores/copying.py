@@ -1,4 +1,4 @@
-"""Copying whole spaces from one store to another without loss: memories, header, audit log and trash."""
+"""Copies whole spaces from one store to another without loss: memories, header, audit log and trash."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ from memcli.record import Record
 from memcli.settings import is_beside
 
 BATCH = 2_000
-"""How many memories a transaction of a server stores."""
+"""The number of memories in one transaction of a server, so that an interrupted copy need not begin again."""
 _DIFFERS = "choose --mode merge or --mode replace"
 
 
 class Copied(Record):
-    """What a copy did to one space. `hash` is the SHA-256 of its canonical file, verified in both stores."""
+    """The result of copying one space: `hash` is the SHA-256 of its canonical file, verified in the target; `objects` is the
+    number of its memories, and the others count what was written or removed."""
 
     space: str
     hash: str
@@ -41,7 +42,7 @@ class Copied(Record):
 
 
 def copied_spaces(source: Workspace, name: str | None = None) -> list[str]:
-    """The spaces to copy: `name`, or all but those of one machine. Raises NotFoundError."""
+    """The spaces to copy: `name`, or all except those that stay on this machine. Raises NotFoundError."""
     runs = {run.space.name for run in source.trash.runs()}
     found = {one for one in (*source.store.spaces(), *runs, *source.audit.spaces()) if not is_beside(one)}
     if name is None:
@@ -52,8 +53,8 @@ def copied_spaces(source: Workspace, name: str | None = None) -> list[str]:
 
 
 def check_copy(source: Workspace, target: Workspace, names: Sequence[str], *, is_shared: bool) -> None:
-    """Raises RefusedError for a store that is not trusted here, and for what may not go to a server; CorruptError for a
-    space of a newer format in either store."""
+    """Raises RefusedError for a store that is not trusted here, and, if the target `is_shared`, for spaces that may not be on a
+    server; CorruptError for a space of a newer format in either store."""
     check_trusted(source, target)
     for name in names:
         for workspace in (source, target):
@@ -93,16 +94,16 @@ def copy_space(
     settled: Callable[[Space], None] = lambda _: None,
     shown: str = "the source",
 ) -> Copied:
-    """Copies one space, in writes of `batch` memories (0: all in one). What is there and equal is skipped. Where both are
-    equal in the end, they are `settled`. `shown` names the source.
+    """Copies one space, in writes of `batch` memories (0: all in one); equal memories are skipped. Calls `settled` with the
+    space if both stores are equal in the end. `shown` names the source in messages.
 
-    See `plan_intake` for the modes; without one, what differs is refused. Raises RefusedError, CorruptError, StoreError.
+    See `plan_intake` for the modes; without one, differences are refused. Raises RefusedError, CorruptError, StoreError.
     """
     with from_elsewhere(AT_ITS_SOURCE, shown):
         space = sound(load_space(source.store, name))
     before = load_space(target.store, name)
     _, count = source.redactor.clean_space(space)
-    if count:  # a hand wrote secrets into it, which a copy may not hand on
+    if count:  # memcli redacts what it stores, so somebody wrote these into the file
         places = "1 place has" if count == 1 else f"{count} places have"
         raise RefusedError(
             f"{places} secrets in space {space.name!r}", "`memcli check secrets` shows where; redact them first"
@@ -124,10 +125,10 @@ def copy_space(
         if encode_line(header_to_json(before)) != encode_line(header_to_json(space)):
             raise RefusedError(f"space {space.name!r} in the target has another policy, metadata or date", _DIFFERS)
         after = space
-    said = _missing_entries(source, target, name, mode)
+    acts = _missing_entries(source, target, name, mode)
     runs = _missing_runs(source, target, name, mode)
-    if said:
-        target.audit.append(name, said)
+    if acts:
+        target.audit.append(name, acts)
     for run in runs:
         target.trash.put(run)
     if target.root != source.root:
@@ -144,19 +145,19 @@ def copy_space(
     digest = _verified(stored, after)
     if encode_full(stored) == encode_full(space):
         settled(stored)
-    return Copied(name, digest, len(stored.objects), total, removed, len(runs), len(said))
+    return Copied(name, digest, len(stored.objects), total, removed, len(runs), len(acts))
 
 
 def sound(space: Space, known: Space | None = None) -> Space:
-    """The space, whose memories come from another store; those that are in `known`, too, were checked. Raises CorruptError
-    for one that may not come in."""
+    """Returns the space, which comes from another store, after checking its memories, except those that are equal in `known`.
+    Raises CorruptError for a memory that memcli would not store."""
     checked = {memory.id: memory for memory in known.objects} if known else {}
     check_memories(space.objects, f"space {space.name!r}", checked=checked)
     return space
 
 
 def change_to(before: Space, after: Space) -> Change:
-    """The change that makes `after` of `before`, byte for byte."""
+    """The change from `before` to `after`, byte for byte."""
     return next(iter(_changes(before, after, "", 0)), Change())
 
 
@@ -165,7 +166,8 @@ def _given(change: Change, _: Shelf) -> Change:
 
 
 def _changes(before: Space, after: Space, mode: str, batch: int) -> list[Change]:
-    """The writes that make `after` of `before`. The first has the header and what goes, so that a copy can go on."""
+    """The writes from `before` to `after`, of `batch` memories each (0: one write). The first has the header and the removals, so
+    that an interrupted copy can be resumed."""
     known = _encoded(before)
     put = [memory for memory in after.objects if known.get(memory.id) != encode_memory(memory)]
     drop = known.keys() - {memory.id for memory in after.objects}
@@ -181,7 +183,7 @@ def _changes(before: Space, after: Space, mode: str, batch: int) -> list[Change]
 
 
 def _missing_entries(source: Workspace, target: Workspace, name: str, mode: str) -> list[dict[str, Json]]:
-    """The acts that the log of the target lacks, in their order. Raises RefusedError, CorruptError."""
+    """The acts that the audit log of the target lacks, in their order. Raises RefusedError, CorruptError."""
     data = source.audit.read(name)
     log = verify(data)
     if log.broken:
@@ -191,16 +193,16 @@ def _missing_entries(source: Workspace, target: Workspace, name: str, mode: str)
         )
     if log.gap:
         target.warn(f"the audit log of space {name!r} is copied as it stands: {log.gap}")
-    said = list(entries(data))
-    ours, theirs = ([act_key(entry) for entry in log] for log in (said, entries(target.audit.read(name))))
+    acts = list(entries(data))
+    ours, theirs = ([act_key(entry) for entry in log] for log in (acts, entries(target.audit.read(name))))
     if ours[: len(theirs)] == theirs:
-        return [bare(entry) for entry in said[len(theirs) :]]
+        return [bare(entry) for entry in acts[len(theirs) :]]
     if theirs[: len(ours)] == ours:
         return []
     if not mode:
         raise RefusedError(f"space {name!r} in the target has another audit log", _DIFFERS)
     known = set(theirs)
-    return [bare(entry) for entry, key in zip(said, ours, strict=True) if key not in known]
+    return [bare(entry) for entry, key in zip(acts, ours, strict=True) if key not in known]
 
 
 def _missing_runs(source: Workspace, target: Workspace, name: str, mode: str) -> list[Run]:
@@ -222,7 +224,7 @@ def _encoded(space: Space) -> dict[str, bytes]:
 
 
 def _verified(stored: Space, wanted: Space) -> str:
-    """The digest of what is stored. Raises StoreError where it is not what was to be."""
+    """The SHA-256 of the stored space. Raises StoreError if it is not the `wanted` one."""
     data = encode_full(stored)
     if data != encode_full(wanted):
         raise StoreError(

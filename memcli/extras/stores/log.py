@@ -1,6 +1,7 @@
-"""The audit log of a space: its last acts, whether it is whole, and, of a store that others write, too, what its acts explain.
+"""The audit log of a space: its last acts, the verification of its chain, and, for `store sync`, which changes and purges of
+another store its acts explain.
 
-That log is believed where its chain is whole, and then is the judge of what that store has.
+A log with an unbroken chain is trusted; a change of the other store without an act is not.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from memcli.record import Record
 
 
 def log(workspace: Workspace, limit: int | None, since: str | None, ref: str | None) -> list[dict[str, Any]]:
-    """The last `limit` acts in their order: those since a time, and those that touched the memory `ref`.
+    """The last `limit` acts in their order, of those since a time and those that changed the memory `ref`.
 
-    `ref` is an id, the beginning of one, or a path. Raises UsageError for what is no time, StoreError.
+    `ref` is an id, the beginning of one, or a path. Raises UsageError for an invalid time, StoreError.
     """
     found = list(entries(workspace.audit.read(workspace.space)))
     if since is not None:
@@ -36,7 +37,7 @@ def log(workspace: Workspace, limit: int | None, since: str | None, ref: str | N
 
 
 def check_log(workspace: Workspace) -> Verification:
-    """Whether every line stands as it was written. Raises CorruptError naming the first that does not, StoreError."""
+    """Verifies that no line was changed, moved or removed. Raises CorruptError that names the first broken line, StoreError."""
     found = verify(workspace.audit.read(workspace.space))
     if found.broken:
         intact = {0: "no entry before it is", 1: "the entry before it is"}
@@ -52,18 +53,19 @@ def _is(change: dict[str, Any], ref: str) -> bool:
 
 
 class PeerLog(Record):
-    """The acts of a log in their order, and the lineage of its space."""
+    """The acts of the audit log of a space in their order, and the lineage of the space."""
 
     lineage: Lineage = Lineage()
     acts: Sequence[Mapping[str, Any]] = ()
 
     def point(self, space: Space, count: int, there: Mapping[str, str] | None = None) -> SyncPoint:
-        """The space as it was after `count` acts, or after all where there are not so many; see `SyncPoint`."""
+        """The point of a sync at which the space was `space`, after `count` acts, or all if there are fewer. `there` has the digests
+        of memories that differ in the other store; see `SyncPoint`."""
         count = min(count, len(self.acts))
         return SyncPoint(space, self.lineage, count, self.acts[count - 1]["hash"] if count else "", there or {})
 
     def follows(self, point: SyncPoint) -> bool:
-        """Whether the history of the store at this point is part of its history now."""
+        """Whether the log at this point is a beginning of this log, so that the store was not replaced or restored since."""
         return (
             self.lineage.follows(point.lineage)
             and len(self.acts) >= point.entries
@@ -71,12 +73,9 @@ class PeerLog(Record):
         )
 
     def unexplained(self, point: SyncPoint, after: Space) -> list[str]:
-        """The paths of memories that are in `after` others than at the point, or gone, without acts since that lead there: each
-        begins with what the one before it left.
-
-        Of a store in files none: git and hands change it past the log.
-        """
-        if not self.lineage.store:
+        """The paths of memories that `after` has in another state than the point, or lacks, although the acts since the point do
+        not lead from one state to the other."""
+        if not self.lineage.store:  # a store in files: git and editors change it without the log
             return []
         steps: dict[str, list[tuple[str, str]]] = {}
         has_bulk = False  # many new memories at once are not listed one by one
@@ -97,10 +96,10 @@ class PeerLog(Record):
         return found
 
     def erased(self) -> dict[str, tuple[str, int]]:
-        """The ids of memories that were erased, with the time until which a memory of this id was made that went by that, and
-        the number of the line that erased it.
+        """The ids of erased memories, each with the time when the erased memory was created and the number of the line of its last
+        erasure. A memory of this id that was created later is another one.
 
-        That is when the erased one was made. Earlier lines did not say it: of these it is when the log first had the memory.
+        Lines of earlier versions lack that time; for these it is when the memory first occurs in the log.
         """
         found: dict[str, tuple[str, int]] = {}
         since: dict[str, str] = {}
@@ -117,13 +116,15 @@ class PeerLog(Record):
 
 
 def read_log(workspace: Workspace, space: str, now: str = "") -> PeerLog:
-    """The log of the space. Raises CorruptError where its chain is broken, or an erasure is not dated before `now`."""
+    """The audit log of the space. Raises CorruptError if its chain is broken, or, with `now`, if an erasure in it is not in the
+    past."""
     lineage = workspace.audit.lineage(space)
     data = workspace.audit.read(space)
     found = verify(data)
     if found.broken:
         raise _unbelievable(space, f"is broken at line {found.broken}: {found.reason}")
     log = PeerLog(lineage, tuple(entries(data)))
+    # An erasure in the future would delete memories that are created later, on this side too.
     for act in log.acts if now else ():
         for change in filter(is_erasure, act["changes"]):
             for time in (act.get("time"), change.get("created_at", now)):
@@ -133,8 +134,8 @@ def read_log(workspace: Workspace, space: str, now: str = "") -> PeerLog:
 
 
 def purges(workspace: Workspace, log: PeerLog, *spaces: Space) -> dict[str, str]:
-    """The ids that the spaces have something of that was erased in the store of this workspace and log, by who may erase;
-    each with the time until which it was made."""
+    """The ids of memories of which the `spaces` still have something although an admin erased them in the store of `workspace`;
+    each with the creation time of the erased memory."""
     erased = log.erased()
     numbers: dict[str, int] = {}
     for memory in (m for space in spaces for m in space.objects if m.id in erased):
@@ -146,7 +147,8 @@ def purges(workspace: Workspace, log: PeerLog, *spaces: Space) -> dict[str, str]
 
 
 def doomed(purged: Mapping[str, str], there: Space, space: Space) -> dict[str, str]:
-    """The memories of `space` that were purged there, and were not brought back: all that `there` has was made since."""
+    """The ids of memories of `space` that were purged in the other store and not imported into it again; each with its time of
+    `purged`. `there` is the space of the other store: a memory in it that was created later is another one."""
     has = {memory.id: memory.created_at for memory in there.objects}
     return {
         m.id: until for m in space.objects
@@ -155,20 +157,20 @@ def doomed(purged: Mapping[str, str], there: Space, space: Space) -> dict[str, s
 
 
 def differing(before: Space, after: Space) -> dict[str, str]:
-    """The ids of memories that differ, with their digests in `after`, empty for one that is gone."""
+    """The ids of memories that differ, with their digests in `after`, "" for a missing one."""
     old, new = ({memory.id: memory for memory in space.objects} for space in (before, after))
     pairs = ((name, state_digest(old.get(name)), state_digest(new.get(name))) for name in old.keys() | new.keys())
     return {name: now for name, was, now in pairs if was != now}
 
 
 def point_of(workspace: Workspace, space: str) -> SyncPoint:
-    """The space of a store as it is now. Raises CorruptError, StoreError."""
-    log = read_log(workspace, space)  # before the space: what is done meanwhile counts as done since
+    """The point of a sync at the present state of a space. Raises CorruptError, StoreError."""
+    log = read_log(workspace, space)  # before the space, so that a write in between counts as later than the point
     return log.point(load_space(workspace.store, space), len(log.acts))
 
 
 def _is_past(time: object, now: str) -> bool:
-    """Whether it is a time, and not after now by any clock."""
+    """Whether `time` is valid and not later than `now`, apart from a skew of clocks of SKEW_DAYS."""
     try:
         return normalize_time(str(time)) == time and days_between(now, time) <= SKEW_DAYS
     except UsageError:

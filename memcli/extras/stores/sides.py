@@ -16,14 +16,14 @@ from memcli.wiring.roots import locate, make_store, named_root
 from memcli.wiring.workspace import chosen_store
 
 HERE = "."
-"""The store in files that the working directory, --root or MEMCLI_ROOT leads to."""
+"""The name of the store in files that the working directory, --root or MEMCLI_ROOT leads to."""
 
 
 class SyncSide:
-    """One side. `shown` names it in messages, without a password; `identity` is equal for the same address alone."""
+    """One side. `shown` names it in messages, without a password; `identity` is a digest of its address."""
 
     def __init__(self, named: str, options: Mapping[str, str | None], environ: Mapping[str, str]) -> None:
-        """Raises UsageError for what is neither, without quoting it: it may contain a password."""
+        """Raises UsageError for other URLs, without quoting them, as they may contain a password; NotFoundError."""
         self.is_server = is_server(named)
         self._named = named
         if self.is_server:
@@ -43,23 +43,23 @@ class SyncSide:
         self.shown, self.identity = self.root, sha256(os.path.realpath(self.root).encode()).hexdigest()
 
     def options(self, beside: SyncSide | None = None) -> tuple[str, str | None]:
-        """The options `store` and `root` of a workspace on it. A server's local files are in the store `beside` it."""
+        """The options `store` and `root` of a workspace on this side. The local files for a server are in the store `beside`."""
         if self.is_server:
             return self._named, beside.root if beside and not beside.is_server else None
         return FILES, self.root
 
     def make(self, environ: Mapping[str, str]) -> bool:
-        """Makes the store in files where there is none; whether it did. Raises StoreError."""
+        """Creates the store in files if it does not exist; returns whether it did. Raises StoreError."""
         return not self.is_server and make_store({"root": self.root}, environ)[1]
 
 
 def sync_base(root: str, side: SyncSide) -> FileSyncBase:
-    """What the spaces of the store at `root` were at their last sync with the store at the address of `side`."""
+    """The bases of the spaces of the store at `root` for syncs with `side`."""
     return FileSyncBase(Layout(root), side.identity)
 
 
 def team_side(named: str | None, options: Mapping[str, str | None], environ: Mapping[str, str]) -> SyncSide:
-    """The side to sync with: the one that is named, or the configured server. Raises UsageError."""
+    """The side to sync with: `named`, or the configured server. Raises UsageError."""
     url = named or chosen_store(options, environ)
     if not url:
         raise UsageError("no server to sync with", "set MEMCLI_STORE, or name one with --with")

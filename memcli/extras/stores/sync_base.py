@@ -1,4 +1,4 @@
-"""What a space was at its last sync with another store, in `sync/<space>/`: the base of the next merge."""
+"""The state of a space after its last sync with another store, in `sync/<space>/`: the base of the next three-way merge."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _MODE, _FOLDER_MODE = 0o600, 0o700
 
 
 class FileSyncBase(Record):
-    """The bases of the store at `layout` for syncs with the store at this address."""
+    """The bases of the store at `layout` for syncs with the store at `address`."""
 
     _layout: Layout
     _address: str
 
     def load(self, space: str, store: str) -> SyncPoint | None:
-        """The last sync with the store of this id; None where there was none. Raises StoreError."""
+        """The base of the last sync with the store of this id; None if there was none. Raises StoreError."""
         found = _read(os.path.join(_folder(self._layout, space), self._name(store)))
         return found and found[1]
 
     def has_other(self, space: str, store: str) -> bool:
-        """Whether the address was that of another store at an earlier sync. Raises StoreError."""
+        """Whether another store was at this address at an earlier sync. Raises StoreError."""
         paths = (path for path in _paths(self._layout, space) if os.path.basename(path) != self._name(store))
         return any(found is not None and self._address in found[0] for found in map(_read, paths))
 
     def save(self, point: SyncPoint) -> None:
-        """Keeps what both sides have now. Raises StoreError."""
+        """Stores the base, which both sides have now. Raises StoreError."""
         folder = _folder(self._layout, point.space.name)
         if os.path.islink(folder) or os.path.islink(os.path.dirname(folder)):
             raise StoreError(f"{folder} is a symbolic link", "replace it with a folder")
@@ -46,16 +46,17 @@ class FileSyncBase(Record):
         _write(path, {self._address, *(known[0] if known else ())}, point)
 
     def _name(self, store: str) -> str:
+        """The file name for a store id; for a store in files, which has none, for the address."""
         digest = sha256(store.encode()).hexdigest() if store else self._address
         return f"{digest[:16]}.json"
 
 
 def erase_bases(layout: Layout, space: str, ids: Collection[str]) -> None:
-    """Takes the memories of these ids out of every base of the space. Raises StoreError."""
+    """Removes the memories of these ids from every base of the space. Raises StoreError."""
     for path in _paths(layout, space):
         found = _read(path)
         if found is None:
-            remove_file(path)  # whatever is in a damaged one
+            remove_file(path)  # a damaged file may contain the memories
             continue
         addresses, point = found
         left = tuple(memory for memory in point.space.objects if memory.id not in ids)
@@ -84,8 +85,9 @@ def _write(path: str, addresses: Collection[str], point: SyncPoint) -> None:
 
 
 def _read(path: str) -> tuple[Collection[str], SyncPoint] | None:
-    """The addresses at which a store was reached, and the base of it in a file; None where there is none, it is damaged or of an earlier version, which knew no
-    lineage: a merge without a base deletes nothing."""
+    """The addresses at which the store of a base was reached, and the base; None for a file that is missing, damaged, or of an
+    earlier version, without a lineage."""
+    # None is safe: a merge without a base deletes nothing.
     try:
         head, _, data = (read_stored(path) or b"").partition(b"\n")
         fields = decode(head, path)

@@ -1,7 +1,7 @@
-"""Sync: a space of this store and the same of another one, merged three ways by what both were at the last sync.
+"""Sync: the three-way merge of a space of this store with that of another one, on the base of the last sync.
 
-The other store may be wrong: wiped, restored from a backup, another one at the same address, written past its log. What it
-has is taken for granted only as far as its audit log explains how that came from the last sync.
+The other store may have been wiped, restored from a backup, replaced by another one at the same address, or changed without
+its log. Its changes are accepted only if its audit log explains how they followed from the last sync.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 _ROUNDS = 5
 _MANY, _SHARE = 10, 0.2
-"""So many deletions at once, or so much of a space where that is more than one memory, are taken over."""
+"""The most deletions that a sync makes without --accept-deletions: as a number, and as a share of the space. One is always
+allowed."""
 _SHOWN = 3
 
 
@@ -46,10 +47,10 @@ def sync(
 ) -> StoreSync:
     """Merges the space of both stores, and writes the result to both, each in one transaction.
 
-    What one side purged for good does not come back from the other; what it deleted goes into the trash. What comes from
-    the other side is redacted, and waits for review as what is imported does. With `as_new` it merges without a base, and
-    deletes nothing. `shown` names the other store. Raises RefusedError, NotFoundError for a space that neither side has,
-    LockedError, CorruptError, StoreError.
+    A memory that one side purged for good does not come back from the other; one that it deleted goes into the trash. Memories
+    from the other side are redacted and wait for review, as imported ones do. With `as_new` it merges without a base and
+    deletes nothing. `shown` names the other store in messages. Raises RefusedError, NotFoundError for a space that neither
+    side has, LockedError, CorruptError, StoreError.
     """
     check_trusted(local, remote)
     policy = local.store.policy(name)
@@ -66,8 +67,8 @@ def sync(
 
 
 class StoreSync:
-    """A sync of one space, round by round, and what it did: how many memories changed here and there, and what the merge could
-    not decide without loss. In the end `hash` is the SHA-256 of the canonical file that both sides have."""
+    """A sync of one space, in rounds, and its result: how many memories were changed here (`received`) and there (`sent`), the
+    conflicts of the merge, and the memories that it moved. `hash` is the SHA-256 of the canonical file on both sides."""
 
     def __init__(
         self,
@@ -85,17 +86,18 @@ class StoreSync:
         self.hash = ""
         self.conflicts: dict[Conflict, None] = {}
         self.moved: dict[str, str] = {}
-        self._purged: dict[str, str] = {}  # on either side: ids, and until when made
+        self._purged: dict[str, str] = {}  # ids purged on either side, with the creation times of the purged memories
 
     def to_json(self) -> dict[str, Json]:
         conflicts = [{"id": c.id, "path": c.path, "field": c.field} for c in self.conflicts]
-        told = {"space": self._name, "hash": self.hash, "received": self.received, "sent": self.sent}
-        return {**told, "conflicts": conflicts, "moved": dict(self.moved)}
+        counts = {"space": self._name, "hash": self.hash, "received": self.received, "sent": self.sent}
+        return {**counts, "conflicts": conflicts, "moved": dict(self.moved)}
 
     def round(self) -> Space | None:
-        """What both sides have now; None where somebody wrote meanwhile, or purges came first."""
+        """One attempt: the space that both sides have now, or None if another round is needed, since somebody wrote meanwhile or
+        purges were made first."""
         ours, theirs = load_space(self._local.store, self._name), self._load_theirs()
-        log = self._their_log()  # after the space, so that it tells of all that is there
+        log = self._their_log()  # read after the space, so that it explains all changes in it
         known = self._known(log, theirs)
         with from_elsewhere("`memcli check store` lists all that is wrong"):
             sound(ours, known)
@@ -105,7 +107,8 @@ class StoreSync:
         stored, now = self._load_theirs(), self._their_log()
         sent = now.point(merged.space, len(log.acts))
         lost = now.unexplained(sent, stored)
-        is_last = bool(now.lineage.store) and len(now.acts) <= sent.entries + 1  # nobody has written since
+        # The other store is read again: it may have lost what was sent, and this side must not take that for deletions.
+        is_last = bool(now.lineage.store) and len(now.acts) <= sent.entries + 1  # nobody else has written since
         if is_last:
             wanted = {memory.id for memory in sent.space.objects}
             lost += [memory.path for memory in stored.objects if memory.id not in wanted]
@@ -119,7 +122,7 @@ class StoreSync:
         self.conflicts.update(dict.fromkeys(merged.conflicts))
         self.moved.update(merged.moved)
         count = len(log.acts) + is_written
-        # Of which the other side is a descendant now, until this one is, too.
+        # A base for the case of a crash here: the other side has the merge already, and this side still has `ours`.
         self._base.save(now.point(ours, count, differing(ours, merged.space)))
         after, changed = _receive(self._local, ours, merged.space)
         self.received += changed
@@ -131,7 +134,7 @@ class StoreSync:
             return load_space(self._remote.store, self._name)
 
     def _their_log(self) -> PeerLog:
-        """The log of the other side; without its acts where it cannot be believed and the merge need not."""
+        """The audit log of the other side; with `as_new`, a log that cannot be trusted counts as empty. Raises CorruptError."""
         try:
             return read_log(self._remote, self._name, self._local.clock())
         except CorruptError:
@@ -140,8 +143,8 @@ class StoreSync:
             return PeerLog(self._remote.audit.lineage(self._name))
 
     def _known(self, log: PeerLog, theirs: Space) -> Space:
-        """The base of the merge. Raises RefusedError where the other side does not know it, CorruptError where it has not
-        come from there by what its log says."""
+        """The base of the merge, empty at the first sync. Raises RefusedError if the history of the other side does not contain
+        it, CorruptError if its log does not explain its changes since."""
         store = log.lineage.store
         point = None if self._as_new else self._base.load(self._name, store)
         is_other = point is None and not self._as_new and self._base.has_other(self._name, store)
@@ -161,7 +164,7 @@ class StoreSync:
         return point.space
 
     def _purge(self, log: PeerLog, ours: Space, theirs: Space) -> bool:
-        """Erases on each side what the other purged for good; whether that was anything."""
+        """Erases on each side the memories that the other purged for good; returns whether there were any. Raises RefusedError."""
         by_them = purges(self._remote, log, ours, theirs)
         our_log = PeerLog()
         if differing(theirs, ours):
@@ -179,7 +182,8 @@ class StoreSync:
         return bool(here or there)
 
     def _send(self, ours: Space, known: Space) -> tuple[Merged, bool]:
-        """Merges into the other side; what both are to be, and whether anything was written."""
+        """Merges into the other side; returns the merge, which this side must take over, and whether anything was written. Raises
+        RefusedError, CorruptError."""
         merged = Merged(ours)
 
         def apply(shelf: Shelf) -> Change:
@@ -198,7 +202,7 @@ class StoreSync:
         return merged, bool(receipt.touched or receipt.header_changed)
 
     def _check_deletions(self, count: int, space: Space, where: str) -> None:
-        """Raises RefusedError for more deletions at once than are taken over unasked."""
+        """Raises RefusedError for more deletions of a space than are allowed without --accept-deletions."""
         size = len(space.objects)
         if self._accept or count <= 1 or (count <= _MANY and count <= _SHARE * size):
             return
@@ -209,7 +213,7 @@ class StoreSync:
 
 
 def _receive(local: Workspace, ours: Space, merged: Space) -> tuple[Space, int]:
-    """Takes the result over; the space as it is now, and how many memories changed."""
+    """Merges the result into this store; returns the space after that, and the number of memories that changed."""
     name, after = ours.name, merged
     known = {memory.id: encode_memory(memory) for memory in ours.objects}
     come = [memory.id for memory in merged.objects if known.get(memory.id) != encode_memory(memory)]
@@ -227,7 +231,7 @@ def _receive(local: Workspace, ours: Space, merged: Space) -> tuple[Space, int]:
 
 
 def _erase(workspace: Workspace, name: str, purged: Mapping[str, str]) -> int:
-    """Erases what the other side purged for good; returns how many memories that were."""
+    """Erases memories that the other side purged for good; returns how many."""
     if not purged:
         return 0
 
@@ -240,17 +244,17 @@ def _erase(workspace: Workspace, name: str, purged: Mapping[str, str]) -> int:
 
 
 def _missing(before: Space, after: Space) -> int:
-    """How many memories are gone."""
+    """The number of memories of `before` that `after` lacks."""
     return len({memory.id for memory in before.objects} - {memory.id for memory in after.objects})
 
 
 def _listed(paths: Sequence[str]) -> str:
-    """How many memories they are of, and the first of them."""
+    """The number of paths, and the first three, for a message."""
     return f"{counted(len(paths), 'memory', 'memories')} ({', '.join(paths[:_SHOWN])}{', ...' if len(paths) > _SHOWN else ''})"
 
 
 def _redacted(local: Workspace, merged: Space, base: Space) -> Space:
-    """The space without what is secret in what either side changed."""
+    """The merged space without secrets in the memories that either side changed since the base."""
     known = {memory.id: encode_memory(memory) for memory in base.objects}
     changed = tuple(m for m in merged.objects if known.get(m.id) != encode_memory(m))
     clean, kinds = redacted(local, merged.name, replace(merged, objects=changed))
