@@ -1,4 +1,4 @@
-"""What a person sees of a memory, as values: which parts, in which order, in which words. Text, the terminal interface, the
+"""Memories as values to display: which parts, in which order, in which words. Text output, the terminal interface, the
 inspector's pages and graphs render these values, so that all of them show a field in the same way.
 
 Belongs here: pure functions from memories, changes and graphs to values. Does not: reading a store, escape sequences,

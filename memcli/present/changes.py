@@ -1,4 +1,5 @@
-"""What changed: the words of a text, the fields of a memory, its versions, and two memories line by line."""
+"""Changes as values to display: of the words of a text, of the fields of a memory, between its versions, and two memories side
+by side."""
 
 from __future__ import annotations
 
@@ -16,15 +17,16 @@ SAME, ADDED, REMOVED = "same", "added", "removed"
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _MOST_PIECES = 1000
-"""More pieces than this are not compared one by one: the time would grow with the square of them."""
+"""The most words, or lines, that are compared one by one: the time grows with the square of their number."""
 
 
 Piece = tuple[str, str]
-"""A part of a text, and what became of it: SAME, ADDED or REMOVED."""
+"""A part of a text and its state: SAME, ADDED or REMOVED."""
 
 
 def difference(before: str, after: str) -> list[Piece]:
-    """What an edit removed and added: by words; by lines in long texts; of huge ones only how many characters."""
+    """The parts of a text that an edit removed, added and left: words, lines in a long text, and in a huge one only the numbers
+    of characters."""
     for pattern in (_WORDS, _LINES):
         old, new = pattern.findall(before), pattern.findall(after)
         most = min(len(old), len(new))
@@ -32,7 +34,7 @@ def difference(before: str, after: str) -> list[Piece]:
         end = next((n for n in range(most - start) if old[-1 - n] != new[-1 - n]), most - start)
         left, right = old[start : len(old) - end], new[start : len(new) - end]
         if max(len(left), len(right)) <= _MOST_PIECES:
-            # Only the middle is compared: most edits leave the beginning and the end, and the time grows with the square.
+            # Only the middle is compared: most edits leave the beginning and the end.
             pieces = [("".join(old[:start]), SAME)]
             for what, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
                 if what == "equal":
@@ -45,16 +47,14 @@ def difference(before: str, after: str) -> list[Piece]:
 
 
 _OF_TEXT = frozenset(["summary_micro", "summary_short", "summary_long", "chunks", "metadata.hash"])
-"""Fields that are made from the text, and change with it."""
+"""Fields that are derived from the text, and change with it."""
 _LISTS = ("tags", "triggers")
 _NOTHING: tuple[Json, ...] = (None, "", [], ())
 
 
 class FieldView(Record):
-    """A changed field: the pieces of a text; what went from a list and came into it; or the value before and after.
-
-    `gone` and `come` are empty where there was nothing, or where `pieces` say it.
-    """
+    """A changed field to display: `pieces` of a text; or the items that left a list (`gone`) and joined it (`come`); or the
+    value before (`gone`) and after (`come`), empty for no value."""
 
     name: str
     pieces: tuple[Piece, ...] = ()
@@ -64,7 +64,7 @@ class FieldView(Record):
 
 
 def field_view(change: FieldChange) -> FieldView:
-    """How a changed field is shown."""
+    """A changed field as it is displayed."""
     before, after = change.before, change.after
     if isinstance(before, str) and isinstance(after, str) and before and after:
         return FieldView(change.name, tuple(difference(before, after)))
@@ -77,7 +77,7 @@ def field_view(change: FieldChange) -> FieldView:
 
 
 def shown_fields(change: MemoryChange) -> list[FieldChange]:
-    """The fields that say what became of a memory: none where its status says it all, and none that follow from the text."""
+    """The changed fields to display: none if the status says it all, and without those that are derived from the text."""
     if change.status in ("added", "removed", "pinned", "unpinned"):
         return []
     names = {field.name for field in change.fields}
@@ -90,16 +90,16 @@ NOT_COMMITTED = "not committed yet"
 
 
 def commit_cells(commit: HistoryCommit | None) -> tuple[str, str, str, str]:
-    """The short hash, the day, the author and the subject of a commit, or that there is none yet."""
+    """The short hash, day, author and subject of a commit; without one, only NOT_COMMITTED as the subject."""
     if commit is None:
         return "", "", "", NOT_COMMITTED
     return commit.hash[:_SHORT], commit.date[:10], commit.author, commit.subject
 
 
 Pair = tuple[str | None, str | None]
-"""A line of each side; None where one has none like it."""
+"""A line of each side; None if one side has no such line."""
 _ALIKE = 0.3
-"""Lines that share fewer of their words than this are not the same line changed."""
+"""The share of common words from which on two lines count as one line that was changed."""
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+")
 _DERIVED = _OF_TEXT | {"id", "raw"}
 _ALWAYS = ("path", "kind")
@@ -107,14 +107,15 @@ _MOST_CHARACTERS = 20_000
 
 
 def compared(left: Memory, right: Memory, fields: Sequence[FieldChange]) -> Iterator[tuple[str, list[Pair]]]:
-    """Two memories part by part, each a name and pairs of lines: path and kind, those of `fields` that are not made from the
-    text, and the text sentence by sentence, so that a word that is added moves no other line."""
+    """Two memories side by side, as names of parts with pairs of lines: path, kind, those of `fields` that are not derived from
+    the text, and the text."""
     for name in _ALWAYS:
         yield name, [(getattr(left, name), getattr(right, name))]
     for field in fields:
         if field.name not in _DERIVED and field.name not in _ALWAYS:
             old, new = _lines(field.before), _lines(field.after)
             yield field.name, [(old[0], new[0])] if len(old) == len(new) == 1 else align(old, new)
+    # Sentence by sentence: in wrapped lines, an added word would move all words behind it.
     yield "text", align(_sentences(left.raw), _sentences(right.raw))
 
 
@@ -132,7 +133,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def align(before: Sequence[str], after: Sequence[str]) -> list[Pair]:
-    """The lines of both in pairs: equal ones, then those that share most of their words, in order."""
+    """The lines of both sides in pairs, in order: equal lines, and lines of which at least _ALIKE of the words are common."""
     pairs: list[Pair] = []
     for what, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if what == "equal":
@@ -151,7 +152,7 @@ def align(before: Sequence[str], after: Sequence[str]) -> list[Pair]:
 
 
 def _likeness(one: str, other: str) -> float:
-    """The share of the words of two lines that both have (Jaccard's index), 0..1."""
+    """The Jaccard index of the words of two lines, 0..1."""
     first, second = ({word for word in _WORDS.findall(text.casefold()) if word.strip()} for text in (one, other))
     return len(first & second) / max(1, len(first | second))
 
@@ -160,7 +161,7 @@ _BOOKKEEPING = frozenset(["updated_at", "version"])
 
 
 def compare(before: Mapping[str, Json], after: Mapping[str, Json]) -> tuple[FieldChange, ...]:
-    """The fields that differ, in order of name, but those that only count and date; metadata key by key."""
+    """The fields that differ, in order of name, without time and version; metadata and policy key by key."""
     found = []
     for name in sorted((before.keys() | after.keys()) - _BOOKKEEPING):
         old, new = before.get(name), after.get(name)
@@ -174,7 +175,7 @@ def compare(before: Mapping[str, Json], after: Mapping[str, Json]) -> tuple[Fiel
 
 
 def memory_change(before: Memory | None, after: Memory | None) -> MemoryChange | None:
-    """What became of a memory from one state to another; None where nothing did."""
+    """The change from one version of a memory to another, None standing for no memory; None if nothing changed."""
     if before is None or after is None:
         there, status = (before, "removed") if after is None else (after, "added")
         return MemoryChange(status, there) if there else None

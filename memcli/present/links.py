@@ -1,4 +1,4 @@
-"""Links: what a memory links to and what links to it, and a neighbourhood as a tree."""
+"""Links as values to display: those from and to a memory, and the neighbourhood of a memory as a tree."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from memcli.model.memory import Memory
 from memcli.record import Record, replace
 
 OUT, IN, BOTH = "out", "in", "both"
-"""The direction of a link as seen from one of its ends: it leads away, it leads here, or it holds both ways."""
+"""The direction of a link as seen from one of its ends: from it, to it, or both ways."""
 
 
 class MemoryLink(Record):
-    """A link as seen from one of its ends; `other` is the id of the far one."""
+    """A link as seen from one of its ends; `other` is the id of the other end."""
 
     relation: str
     other: str
@@ -32,7 +32,7 @@ def relation_words(relation: str) -> str:
 
 
 def links_by_target(memories: Iterable[Memory]) -> dict[str, list[MemoryLink]]:
-    """For each id, the links that lead to it."""
+    """The links to each memory, by its id."""
     found: dict[str, list[MemoryLink]] = {}
     for memory in memories:
         for link in _stored(memory):
@@ -41,9 +41,9 @@ def links_by_target(memories: Iterable[Memory]) -> dict[str, list[MemoryLink]]:
 
 
 def links_of(memory: Memory, incoming: Mapping[str, Sequence[MemoryLink]]) -> list[MemoryLink]:
-    """The links of a memory, each once: its own, then those of `incoming` that lead to it.
+    """The links of a memory, each once: those it stores, then those of `incoming` that lead to it.
 
-    A mutual link that both ends store is its own, and so is the link to the memory that supersedes it.
+    A mutual link that both ends store, and a link with the memory that supersedes this one, count as stored.
     """
     own = _stored(memory)
     own += [MemoryLink("superseded by", memory.superseded_by)] if memory.superseded_by else []
@@ -58,12 +58,13 @@ def _stored(memory: Memory) -> list[MemoryLink]:
 
 
 def edge_rank(edge: Edge) -> tuple[int, str, str, str]:
-    """The order of edges below one node: links, then clusters, then tags."""
+    """A sort key for the edges of a node: links, then clusters, then tags."""
     return (IN_CLUSTER, HAS_TAG).index(edge.relation) + 1 if edge.relation in (IN_CLUSTER, HAS_TAG) else 0, *edge.order
 
 
 def first_edges(graph: Graph, starts: Iterable[Sequence[str]], *, through_tags: bool = True) -> dict[str, Edge | None]:
-    """Breadth first from each group of starts in turn: the edge by which a node is first reached, None for the starts."""
+    """The nodes of a graph in breadth-first order from each group of starts in turn, each with the edge that first reaches it;
+    None for the starts."""
     edges = graph.neighbours()
     found: dict[str, Edge | None] = {}
     for group in starts:
@@ -82,7 +83,7 @@ def first_edges(graph: Graph, starts: Iterable[Sequence[str]], *, through_tags: 
 
 
 class LinkStep(Record):
-    """A node that an edge reaches from the one above it, `depth` steps from the root."""
+    """A node of a tree of links, `depth` steps from its root; `edge` links it with the node above it."""
 
     depth: int
     edge: Edge
@@ -90,7 +91,7 @@ class LinkStep(Record):
 
 
 def link_steps(graph: Graph, root: str) -> list[LinkStep]:
-    """The neighbourhood of a node as a tree, depth first, each node below the nearest one that links to it."""
+    """The neighbourhood of a node as a tree, in depth-first order: a node is below the first one that reaches it."""
     below: dict[str, list[tuple[str, Edge]]] = {}
     for name, edge in first_edges(graph, [[root]]).items():
         if edge is not None:

@@ -1,4 +1,4 @@
-"""One memory: whether it holds, its facts, its dates and use, and each field that has no place of its own; words for lists."""
+"""A memory as values to display: its states, facts, dates, usage and other fields; and the words, marks and times of lists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memcli.record import Record
 from memcli.safety.injection import Overview, inspect, is_accepted, is_marked
 
 MARKS = (("*", "pinned"), ("-", "forgotten"), (">", "superseded"), ("!", "untrusted"))
-"""The marks of a memory in lists, with their words, in the order in which they are shown."""
+"""The marks of a memory in lists with their meanings, in the order of display."""
 _PLACED = frozenset(
     "id path kind raw summary_micro summary_short summary_long tags metadata relevance pinned created_at updated_at content "
     "chunks context active superseded_by".split()
@@ -21,8 +21,9 @@ _PLACED = frozenset(
 
 
 class UsageDetail(Record):
-    """How a memory was used: how often and when last; the confidence that is left of `whole` because nothing confirmed it
-    since `confirmed`, None when nothing is lost; and feedback that `store maintain` has not applied yet."""
+    """How a memory was used: how often (`count`) and when last (`last`); feedback that `store maintain` has not applied yet
+    (`pending`); and its confidence, which was `whole` (0..1) when it was last confirmed, on the day `confirmed`: `confidence`
+    is what ageing has left of it, None if it has lost nothing."""
 
     count: int
     last: str
@@ -33,13 +34,12 @@ class UsageDetail(Record):
 
 
 class MemoryDetail(Record):
-    """What is shown of one memory.
+    """One memory to display.
 
-    `states` say why it is not valid, or not now: a word, and since when or by which memory. `facts` are its id, kind and
-    relevance, and whether it is pinned or carries instructions to an agent, which `reasons` say and somebody may have
-    accepted. `dates` are names, times and notes. `fields` are
-    those that are not default and have no place of their own, in order of name; `metadata` is in order of name, without the
-    values that lost a merge, which `conflicts` describe.
+    `states` are the reasons why it is not valid, or not now: a word, and a time or the memory that supersedes it. `facts` are
+    its id, kind and relevance, and whether it is pinned or untrusted. `reasons` name the instructions to an agent in it, which
+    a user may have accepted. `dates` are names, times and notes. `fields` have no place of their own and are not default;
+    `conflicts` describe the values that lost a merge, which `metadata` leaves out. Both are in order of name.
     """
 
     states: tuple[tuple[str, str], ...]
@@ -60,10 +60,10 @@ def detail_of(
     usage: Mapping[str, Json] | None = None,
     placed: Collection[str] = (),
 ) -> MemoryDetail:
-    """The detail of a memory at the time `now`; without one, its validity is not looked at.
+    """The detail of a memory at the time `now`; without a time, its validity is not checked.
 
-    `successor` is the path of the memory that supersedes it; `usage` is the JSON of its use; `placed` are fields that the
-    renderer shows in a place of its own.
+    `successor` is the path of the memory that supersedes it; `usage` is its usage as `app.usage` reads it; `placed` are the
+    fields that the renderer places itself.
     """
     states = []
     if memory.superseded_by:
@@ -107,7 +107,7 @@ def detail_of(
 
 
 def _conflict(note: Mapping[str, Json]) -> str:
-    """A value that lost a merge, with when it was stored."""
+    """A value that lost a merge, with the time at which it was stored."""
     field, value, at = (value_text(note.get(name)) for name in ("field", "value", "updated_at"))
     if field == DELETED:
         return f"deleted on the other side of a merge ({at})"
@@ -120,7 +120,8 @@ def value_text(value: Json) -> str:
 
 
 def field_text(name: str, value: Json) -> str:
-    """A field of a memory on one line, as a person wants it: anchors as `file:10-42`, links as `relates_to mem_a`."""
+    """A field of a memory on one line for people: anchors as `file:10-42`, links as `relates_to mem_a`."""
+    # A file edited by hand may have anything in these fields; then the value is printed as JSON.
     items = value if isinstance(value, list | tuple) else ()
     if name == "anchors" and all(isinstance(one, Mapping) and one.get("file") for one in items):
         return ", ".join(_anchor_text(one) for one in items)
@@ -150,13 +151,13 @@ def marks(memory: Memory) -> str:
 
 
 def state_marks(memory: Memory | Overview) -> str:
-    """The marks of a memory but for that of an untrusted one."""
+    """The marks of a memory, without that of an untrusted one."""
     states = (memory.pinned, not memory.active, memory.superseded_by)
     return "".join(mark for (mark, _), holds in zip(MARKS, states, strict=False) if holds)
 
 
 def context_pieces(memory: Memory) -> list[tuple[str, str]]:
-    """The snapshot of what was said about a memory: role, source and similarity of each piece, and its text."""
+    """The pieces of conversation stored with a memory: the role, source and similarity of each, and its text."""
     pieces = []
     for piece in memory.context:
         if isinstance(piece, Mapping):  # a file edited by hand may have anything
@@ -170,11 +171,12 @@ def context_pieces(memory: Memory) -> list[tuple[str, str]]:
 def readable_time(at: str) -> str:
     """A stored time in UTC to the minute, such as `2026-01-31 09:30 UTC`; `at` itself if it is not a time."""
     found = parsed_time(at)
+    # %Y does not pad years before 1000 on Linux.
     return at if found is None else f"{found.year:04d}-{found:%m-%d %H:%M} UTC"
 
 
 def parsed_time(at: object) -> datetime | None:
-    """The time that a stored value stands for; None if it is not one with an offset."""
+    """A stored time as a datetime; None if it is not a time with an offset from UTC."""
     try:
         found = datetime.fromisoformat(str(at))
     except ValueError:

@@ -3,42 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.ports import Renderer
 
 
-def _json() -> Renderer:
-    from memcli.render.as_json import render
-
-    return render
-
-
-def _markdown() -> Renderer:
-    from memcli.render.as_text import render_markdown as render
-
-    return render
+def _load(module: str, function: str = "render") -> Renderer:
+    renderer: Renderer = getattr(import_module(f"memcli.render.{module}"), function)
+    return renderer
 
 
-def _prompt() -> Renderer:
-    from memcli.render.as_prompt import render
-
-    return render
-
-
-def _table() -> Renderer:
-    from memcli.render.as_text import render_table as render
-
-    return render
-
-
-def _text() -> Renderer:
-    from memcli.render.as_text import render
-
-    return render
-
-
+# By name, so that a command imports the module of its own format alone; a test loads them all.
 RENDERERS: Mapping[str, Callable[[], Renderer]] = {
-    "json": _json, "md": _markdown, "prompt": _prompt, "table": _table, "text": _text,
-}  # fmt: skip
+    "json": partial(_load, "as_json"),
+    "md": partial(_load, "as_text", "render_markdown"),
+    "prompt": partial(_load, "as_prompt"),
+    "table": partial(_load, "as_text", "render_table"),
+    "text": partial(_load, "as_text"),
+}

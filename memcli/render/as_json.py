@@ -19,9 +19,9 @@ def render(bundle: Bundle) -> str:
 
 
 def bundle_to_json(bundle: Bundle) -> dict[str, Json]:
-    """The complete bundle; if the budget has room for no memory, only the reason.
+    """The complete bundle as JSON; only the counts and the reason if the budget has room for no memory.
 
-    `score` and `why` are included if the query asks for explanations.
+    With `explain`, sections have `score` and `why`.
     """
     query = bundle.query
     period = {}
@@ -39,10 +39,10 @@ def bundle_to_json(bundle: Bundle) -> dict[str, Json]:
         "verified": {},
     }
     if verdict := bundle.verdict:
-        told = (
+        result = (
             {"failure": verdict.failure} if verdict.failure else {"rejected": verdict.rejected, "model": verdict.model}
         )
-        notes["verified"] = {"asked": verdict.candidates, **told}
+        notes["verified"] = {"asked": verdict.candidates, **result}
     data: dict[str, Json] = {
         "space": bundle.space,
         "sections": [_section(section, bundle) for section in bundle.sections],
@@ -91,7 +91,7 @@ def _section(section: Section, bundle: Bundle) -> dict[str, Any]:
 
 
 def _fields(section: Section) -> dict[str, Any]:
-    """All fields of the memory or, at a level set by the budget, its text once and the fields needed to cite it."""
+    """The fields of a memory: all without a budget; else its text at the level that the budget allows, and what cites it."""
     memory, texts = section.memory, texts_of(section)
     data: dict[str, Any] = {"id": memory.id, "path": memory.path, "kind": memory.kind}
     if section.level is None or section.level in forms(section)[1] or section.level == forms(section)[0][-1]:
@@ -129,7 +129,7 @@ def _fields(section: Section) -> dict[str, Any]:
 
 
 def _raw(bundle: Bundle) -> list[dict[str, Json]]:
-    """The full texts that fit the budget, or the first ones requested."""
+    """The full texts of the sections: those that fit the budget or, without one, of the first `raw_limit`."""
     shown = (*bundle.sections, *bundle.always)
     raw = []
     for section in shown[: bundle.query.raw_limit]:

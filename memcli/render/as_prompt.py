@@ -1,6 +1,6 @@
 """`prompt`: a bundle for a language model: numbered, citable, fenced, and marked as data.
 
-Also what all formats of a bundle share: notes on the bundle as a whole, and the text of a memory at the level that fits.
+Also what the formats of a bundle share: the notes on the whole bundle, and the text of a memory at the level of its section.
 """
 
 from __future__ import annotations
@@ -18,24 +18,23 @@ from memcli.safety.recalled import HEADER
 from memcli.settings import REPO
 
 WEAK = "Weak evidence"
-"""The heading over what may well not answer."""
+"""The heading above the sections of a bundle whose confidence is low."""
 _SHOWN_TOPIC = 200
 
 
 def global_summary(bundle: Bundle) -> str:
-    """One line about the content of the bundle; a short one under a budget."""
+    """A summary of the bundle on one line; shorter under a budget."""
     if bundle.reason == EMPTY_DIFF:
         return f"The diff is empty ({bundle.reason})."
     if bundle.reason == BUDGET_TOO_SMALL:
         return f"{bundle.matched} matched, but none fits the budget ({bundle.reason})."
-    count = counted(
-        sum(bundle.own.values()) if bundle.own else bundle.size, "memory", "memories"
-    )  # of the store itself
+    # Without the user-wide store: its memories are no part of the spaces that the summary names.
+    count = counted(sum(bundle.own.values()) if bundle.own else bundle.size, "memory", "memories")
     if bundle.query.budget is not None:
         missing = f"Nothing relevant ({bundle.reason}; {count})."
         return f"{len(bundle.sections)} of {bundle.matched} matches." if bundle.sections else missing
-    asked = bundle.topic if len(bundle.topic) <= _SHOWN_TOPIC else bundle.topic[:_SHOWN_TOPIC] + "…"
-    topic = f"'{asked}'" if asked or not bundle.query.kinds else "kind " + ", ".join(bundle.query.kinds)
+    short = bundle.topic if len(bundle.topic) <= _SHOWN_TOPIC else bundle.topic[:_SHOWN_TOPIC] + "…"
+    topic = f"'{short}'" if short or not bundle.query.kinds else "kind " + ", ".join(bundle.query.kinds)
     if not bundle.sections:
         *others, last = bundle.own or (bundle.space,)
         where = f"spaces {', '.join(others)} and {last}" if others else f"space {last}"
@@ -48,7 +47,10 @@ def global_summary(bundle: Bundle) -> str:
 
 
 def period(bundle: Bundle) -> str:
-    """The period that the topic was understood to name, under a budget by its dates alone; empty if it names none."""
+    """The period that the topic names, such as "last week", as memcli understood it; under a budget only its dates.
+
+    Empty if the topic names none.
+    """
     found = bundle.query.period
     if found is None:
         return ""
@@ -56,7 +58,7 @@ def period(bundle: Bundle) -> str:
 
 
 def untrusted(bundle: Bundle) -> str:
-    """How many memories are withheld because they contain instructions; empty if none."""
+    """The number of memories withheld because they contain instructions to an agent, as a note; empty if none."""
     n = bundle.withheld_untrusted + bundle.untrusted_pins
     return (
         f"{counted(n, 'memory', 'memories')} withheld because of instructions in {'it' if n == 1 else 'them'}"
@@ -66,7 +68,7 @@ def untrusted(bundle: Bundle) -> str:
 
 
 def degraded(bundle: Bundle) -> str:
-    """A notice that the search used words only, or for some passages; empty if all of them have vectors."""
+    """A note that all passages, or those without vectors, were searched by words only; empty if all have vectors."""
     degraded = "Degraded: " if bundle.degraded else ""
     if not bundle.missing:
         return f"{degraded}searched by words only." if degraded else ""
@@ -75,7 +77,7 @@ def degraded(bundle: Bundle) -> str:
 
 
 def verified(bundle: Bundle) -> str:
-    """What a language model said of the candidates; empty if none was asked."""
+    """The verdict of a language model on the candidates, as a note; empty without --verify."""
     verdict = bundle.verdict
     if verdict is None:
         return ""
@@ -92,12 +94,17 @@ _MOST_FILES = 5
 
 
 def section_text(section: Section, include_raw: bool = False) -> str:
-    """The text of the memory at its level, or else the passage, or the full text if requested."""
+    """The text of a memory at the level that the budget set; without one, the passage, or all of it with `include_raw`.
+
+    Within the limit of the section, the lists of a procedure and the content follow.
+    """
     memory = section.memory
     level = section.level or forms(section, include_raw)[0][-1]
     texts = texts_of(section)
     own = texts.get(level, "")
-    if not own:  # the longest text below the level, or else the beginning of the full one
+    if (
+        not own
+    ):  # the memory has no text of this level, such as no long summary: the longest below it, else the beginning
         shorter = [texts[name] for name in LEVELS[: LEVELS.index(level) + 1] if name != SENTENCE and texts[name]]
         own = shorter[-1] if shorter else memory.raw[:_GLIMPSE]
     inside = {line.strip().strip("#").strip() for line in own.splitlines()}
@@ -112,12 +119,15 @@ def section_text(section: Section, include_raw: bool = False) -> str:
         return _limited(section, own, text)
     is_all_content = not memory.raw.strip() and any(json_texts(memory.content, keys=False))
     if level in (PASSAGE, PASSAGES) and is_all_content:
-        text = ""  # the passage has its keys and values one by one
+        text = (
+            ""  # the passage names its keys and values without saying which value is whose; the content follows whole
+        )
     return _limited(section, own, "\n".join([text, *_structured(section, text)]).strip("\n"))
 
 
 def _limited(section: Section, own: str, whole: str) -> str:
-    """`whole`, or within the limit of the section its `own` text and what else of the whole has room for: lines behind it."""
+    """`whole` if it is within the limit of the section; else the `own` text of the memory within the limit, and as many of the
+    lines after it as fit."""
     if section.limit is None or len(whole) <= section.limit:
         return whole
     text = within(own, frozenset(), section.limit)
@@ -130,7 +140,7 @@ def _limited(section: Section, own: str, whole: str) -> str:
 
 
 def score_text(section: Section) -> str:
-    """The components of the score, or the reason for inclusion without one."""
+    """The score and its components; for a memory that was not ranked, why it is included."""
     if section.why:
         return f"score {section.score:g}: " + ", ".join(f"{name} {value:g}" for name, value in section.why.items())
     if section.is_lead:
@@ -139,7 +149,7 @@ def score_text(section: Section) -> str:
 
 
 def _structured(section: Section, text: str) -> Iterator[str]:
-    """The lists of a procedure, and the content if it matched or is all there is, where `text` does not contain them."""
+    """The lists of a procedure, and the JSON content if it matched or the memory has no text; not what `text` contains."""
     memory = section.memory
     procedure = memory.procedure if isinstance(memory.procedure, Mapping) else {}
     for name, heading, mark in _STEPS:
@@ -164,7 +174,7 @@ _FROM_CLONE = (
 
 
 def render(bundle: Bundle) -> str:
-    """The bundle as a prompt. Every line of recalled text is indented, so that none can imitate the fence."""
+    """The bundle as a prompt."""
     is_brief = bundle.query.budget is not None
     items = "\n\n".join(_items(bundle))
     if bundle.sections:
@@ -190,7 +200,7 @@ def render(bundle: Bundle) -> str:
 
 
 def _items(bundle: Bundle) -> Iterator[str]:
-    """The memories: leading ones under their own headings, then matches, then pins."""
+    """The entries under their headings: memories with a matching trigger or anchor, other matches, then pinned ones."""
     before = ""
     for number, section in enumerate((*bundle.sections, *bundle.always), 1):
         if number > len(bundle.sections):
@@ -206,11 +216,12 @@ def _items(bundle: Bundle) -> Iterator[str]:
 
 
 def entry(n: int, section: Section, bundle: Bundle) -> str:
-    """One memory of the bundle as it is printed, with its number."""
+    """The entry of a memory: its number, label and text."""
     memory = section.memory
-    # A budget is for the memories: that an entry was read from the repository is seen by its path.
+    # The name of the space costs two tokens an entry, and the path already shows that it was read from the repository.
     is_plain = bundle.query.budget is not None and section.space == REPO
     lines = [f"{n}. {label(section, section.space if is_plain else bundle.space)}"]
+    # Every line of recalled text is indented, so that none can imitate the fence.
     lines += [
         _INDENT + line for line in inert(clean(section_text(section, bundle.query.include_raw))).strip().splitlines()
     ]
@@ -222,14 +233,16 @@ def entry(n: int, section: Section, bundle: Bundle) -> str:
 
 
 def citation(section: Section) -> str:
-    """What an answer cites: of what was read from the repository also the place that a person can open."""
+    """The reference for an answer to cite: the id, after the file and line or the commit if the text is from the repository."""
     name = f"[{_line(section.memory.id)}]"
     return f"{_line(source(section))} {name}" if section.space == REPO else name
 
 
 def source(section: Section) -> str:
-    """Where the text stands: `file:line` of what was read from a file, the commit and the file of a change, else the path of
-    the memory. The line is the first one that is printed, where it is now; none where the file has changed there since."""
+    """Where the text is from: `file:line` for a text read from a file, commit and file for a change, else the memory's path.
+
+    The line is the current one of the first line printed; it is left out if the anchored lines have changed since.
+    """
     memory = section.memory
     file, commit = memory.metadata.get("source"), memory.provenance.get("commit")
     if section.space != REPO or not isinstance(file, str):
@@ -242,7 +255,7 @@ def source(section: Section) -> str:
     lines = checked.lines if checked else memory.anchors[0].get("lines") if memory.anchors else None
     if not isinstance(lines, list | tuple) or not isinstance(lines[0], int):
         return checked.file if checked else file
-    # The lines of the memory before the text that is printed of it; none where that is a summary.
+    # The anchor has the first line of the memory; a passage may begin below it. A summary is not found in the text: no offset.
     level = section.level or forms(section)[0][-1]
     shown = texts_of(section).get(level, "").strip("\n").partition("\n")[0]
     at = memory.raw.find(shown, section.span[0] if level == PASSAGE else 0)
@@ -251,7 +264,7 @@ def source(section: Section) -> str:
 
 
 def label(section: Section, space: str) -> str:
-    """The line above the text of a memory: its id, and what matters of it; the space where it is not that of the bundle."""
+    """The line above the text of a memory: id, date, kind, source and cautions; its space if it is not `space`."""
     memory = section.memory
     marks = [
         memory.created_at[:10],
@@ -265,7 +278,7 @@ def label(section: Section, space: str) -> str:
 
 
 def _notes(bundle: Bundle) -> Iterator[str]:
-    """Notes on the result as a whole."""
+    """The notes on the whole bundle."""
     if note := period(bundle):
         yield _line(note)
     if bundle.withheld_pins and bundle.query.budget is None:
@@ -279,5 +292,5 @@ def _notes(bundle: Bundle) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """Stored text as one line of the frame."""
+    """Stored text on one line, clean and inert."""
     return inert(clean_line(text))

@@ -1,5 +1,5 @@
-"""A bundle for people: `text` for a terminal, each entry with its passage at full width; `md` as a document; `table`; and for an
-agent that did not ask for it, dated facts under plain headings, fenced and marked as data."""
+"""A bundle for people, as `text` for a terminal, `md` (a document) or `table`; and for the hooks of agents, which inject it into
+a prompt: fenced, marked as data, under headings."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _LEAST_SOURCE = 12
 
 
 def render(bundle: Bundle, most_lines: int | None = None) -> str:
-    """The entries in order, best first; in colour where standard output is a terminal that wants it.
+    """The entries, best first, in colour where `clean.is_coloured`.
 
-    On a terminal an entry has at most so many lines of text, and says how to read the rest.
+    On a terminal an entry has at most `most_lines` lines of text; then it names the command that prints the rest.
     """
     width = terminal_width()
     blocks = [] if bundle.sections else [clean_line(as_prompt.global_summary(bundle))]
@@ -57,6 +57,7 @@ def _entry(number: int, section: Section, bundle: Bundle, width: int | None, mos
     lines += [styled(line, "warning") for one in section.cautions for line in wrapped(clean_line(one), width, _INDENT)]
     text = clean(section_text(section, bundle.query.include_raw)).strip("\n")
     shown = [one for line in text.splitlines() for one in wrapped(line, width, _INDENT)]
+    # One line more is printed: the line that stands for the rest would be as long.
     if width is not None and most_lines is not None and (more := len(shown) - most_lines) > 1:
         shown[most_lines:] = [styled(f"{_INDENT}… {more} more lines: memcli get {name}", "dim")]
     lines += shown
@@ -66,7 +67,7 @@ def _entry(number: int, section: Section, bundle: Bundle, width: int | None, mos
 
 
 def _notes(bundle: Bundle) -> Iterator[str]:
-    """Notes on the result as a whole."""
+    """The notes on the whole bundle."""
     if bundle.query.period:
         yield clean_line(as_prompt.period(bundle))
     if bundle.withheld and bundle.sections:
@@ -89,7 +90,7 @@ _SPECIAL = re.compile(r"([\\`*\[\]<>#|])")
 
 
 def render_markdown(bundle: Bundle) -> str:
-    """The bundle as Markdown: a heading per memory, its text as a quotation."""
+    """The bundle as Markdown: each memory under a heading, its text as a quotation."""
     title = inert(clean_line(bundle.topic)) or ", ".join(bundle.query.kinds) or bundle.space
     parts = [f"# {_escape(title)}", _escape(inert(clean_line(as_prompt.global_summary(bundle))))]
     if bundle.query.period:
@@ -134,6 +135,7 @@ def _section(section: Section, bundle: Bundle) -> str:
     text = section_text(section, bundle.query.include_raw)
     lines += [f"> {line}".rstrip() for line in inert(clean(text)).strip().splitlines()]
     if bundle.query.include_metadata:
+        # A backtick in the metadata would end the code span, so it becomes an apostrophe.
         lines += [
             "",
             f"metadata: `{inert(clean_line(encode_line(dict(memory.metadata)).decode())).replace('`', chr(39))}`",
@@ -176,8 +178,11 @@ def render_table(bundle: Bundle) -> str:
 
 
 def _rows(bundle: Bundle, sections: Sequence[Section], start: int) -> list[str]:
-    """A header and a row for each. `>` matched by trigger or anchor, `*` pinned, `!` untrusted, `?` unreviewed, `~` anchored to
-    changed code, `x` contradicted."""
+    """A header, and a row for each section, numbered from `start`.
+
+    Marks: `>` matched by trigger or anchor, `*` pinned, `!` untrusted, `?` unreviewed, `~` anchored to changed code, `x`
+    contradicted.
+    """
     rows = []
     for n, section in enumerate(sections, start):
         memory = section.memory
@@ -199,7 +204,7 @@ _LEADS = {"constraint": "Constraints", "negative": "Known mistakes", "procedure"
 
 
 def render_injection(bundle: Bundle) -> str:
-    """The memories of the bundle; empty if there are none."""
+    """The bundle as the hooks of agents inject it; empty without memories."""
     if not bundle.sections:
         return ""
     items, before = [], ""
@@ -215,7 +220,7 @@ def render_injection(bundle: Bundle) -> str:
 
 
 def in_order(bundle: Bundle) -> list[Section]:
-    """The memories as they are numbered: those under one heading together, headings in the order of their first memory."""
+    """The sections in the order of their numbers: grouped by heading, headings in the order of their first section."""
     headings = [_heading(section, bundle.query) for section in bundle.sections]
     return sorted(bundle.sections, key=lambda section: headings.index(_heading(section, bundle.query)))
 

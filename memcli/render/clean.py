@@ -1,5 +1,5 @@
-"""Stored text for display: in it nothing moves the cursor, hides or reverses the line; inert for a model; in columns, at
-the width and in the colours of a terminal."""
+"""Stored text made safe to print: without characters that move the cursor, hide or reverse text, and inert for a language
+model. And its layout on a terminal: columns, wrapping, colours."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from memcli.model.characters import (
     is_plain,
 )
 from memcli.model.memory import Json
+from memcli.regex import regex
 
+# The marks of styles are private characters, which `clean` removes from stored text: a memory cannot style the output.
 _FIRST_STYLE = 0xF0000
 _STYLES = {"bold": "1", "dim": "2", "warning": "33", "error": "31", "plain": "0"}
 _PAINT = {_FIRST_STYLE + n: f"\x1b[{code}m" for n, code in enumerate(_STYLES.values())}
 _BARE = dict.fromkeys(_PAINT)
-"""The marks of styles are private characters: `clean` takes them out of what is stored."""
 _LINE_ENDS = str.maketrans({"\r": "\n", "\x85": "\n", "\u2028": "\n", "\u2029": "\n"})
 
 
 def clean(text: str) -> str:
-    """`text` in NFC without escape sequences, control, bidirectional and invisible characters, and the marks of `styled`; line
-    breaks and tabs stay.
+    """`text` in NFC without escape sequences, control, bidirectional and invisible characters, and the marks of `styled`.
 
-    Joiners and selectors stay where emoji or scripts need them. Idempotent.
+    Line breaks and tabs stay, and joiners and selectors where emoji or scripts need them. Idempotent.
     """
     return clean_marked(text if text.isascii() else text.translate(_BARE))
 
 
 def clean_marked(text: str) -> str:
-    """As `clean`, of a text that was put together of clean ones: the marks of `styled` stay."""
+    """Like `clean`, but the marks of `styled` stay: for a text that was built from clean parts."""
     if is_plain(text):
         return text if text.isascii() else unicodedata.normalize("NFC", text)
 
@@ -61,7 +61,7 @@ def clean_line(text: str) -> str:
 
 
 def clean_value(value: Json) -> Json:
-    """A JSON value in which all texts are clean, keys too."""
+    """A JSON value whose strings and keys are cleaned by `clean`."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, Mapping):
@@ -75,20 +75,19 @@ def escape(text: str) -> str:
     """
     if "<|" not in text and "<｜" not in text and is_plain(text):
         return text
-    return _unsafe().sub(_escaped, text)
+
+    def escaped(match: re.Match[str]) -> str:
+        # JSON has no escape for a character beyond 16 bits: it is written as a surrogate pair.
+        units = match[0].encode("utf-16-be", "surrogatepass").hex()
+        return "".join(f"\\u{units[n : n + 4]}" for n in range(0, len(units), 4))
+
+    return _unsafe().sub(escaped, text)
 
 
+# Compiled on the first call, as MISPLACED is: plain text needs neither.
 @cache
 def _unsafe() -> re.Pattern[str]:
     return re.compile(f"[{CONTROLS}{DIRECTIONS}{BLANKS}{TAGS}{SURROGATES}]|<(?=[|｜])|{MISPLACED().pattern}")
-
-
-def _escaped(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    if code > 0xFFFF:
-        high, low = divmod(code - 0x10000, 0x400)
-        return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
-    return f"\\u{code:04x}"
 
 
 _TAGS = (
@@ -103,37 +102,37 @@ _HINTS = (
     "<", "](", "![", "[/", "[INST", "[TOOL", "[SYS", "[AVAIL", "]:", "##", "ystem:", "STEM:", "per:", "PER:", "tant:", "TANT:",
     "man:", "MAN:", "ser:", "SER:", "prompt:", "message:", "*:", "_:",
 )  # fmt: skip
+"""One of these is in every text that `inert` changes: looking for them is quicker than the pattern."""
 
 
 def inert(text: str) -> str:
-    """`text` with a backslash before everything that could take effect. Idempotent."""
+    """`text` with a backslash in everything that a model or a Markdown viewer could act on: tags, chat template tokens, role
+    names, images, links. Idempotent."""
     if not any(hint in text for hint in _HINTS):
         return text
-    return _acting().sub(r"\g<0>\\", text)
+    return _ACTING.sub(r"\g<0>\\", text)
 
 
-@cache
-def _acting() -> re.Pattern[str]:
-    tags = "|".join(sorted(_TAGS, key=len, reverse=True))
-    return re.compile(
-        r"(?P<token><)(?=[|｜][\w▁ ]{1,60}[|｜]>|</?SYS>>)"
-        rf"|(?P<tag><)(?=/?(?:[a-zA-Z]{{2,8}}:)?(?:{tags})(?![a-zA-Z]))"
-        r"|(?P<bracket>\[)(?=/?(?:INST|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|SYSTEM_PROMPT|SYSTEM)\])"
-        r"|(?P<image>!)(?=\[)"
-        r"|(?P<link>\])(?=\([ \t]*<?(?:[a-zA-Z][a-zA-Z+.-]{1,10}:)?//|\([ \t]*<?(?:data|javascript|vbscript):)"
-        r"|(?P<reference>\])(?=:[ \t]*<?(?:[a-zA-Z][a-zA-Z+.-]{1,10}:)?//)"
-        rf"|(?P<role>^[ \t>*_#]{{0,8}}(?:{_ROLES})(?: prompt| message)?[*_]{{0,3}})(?=:(?:\s|$|[*_]))"
-        r"|(?P<alpaca>^[ \t>]{0,8}#{2,4})(?= ?(?:Instruction|Response|Input|System|Human|Assistant|User)s?[ ]?:)",
-        re.MULTILINE,
-    )
+_ACTING = regex(
+    r"(?P<token><)(?=[|｜][\w▁ ]{1,60}[|｜]>|</?SYS>>)"
+    # Longest first: an alternation takes the first that matches.
+    rf"|(?P<tag><)(?=/?(?:[a-zA-Z]{{2,8}}:)?(?:{'|'.join(sorted(_TAGS, key=len, reverse=True))})(?![a-zA-Z]))"
+    r"|(?P<bracket>\[)(?=/?(?:INST|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|SYSTEM_PROMPT|SYSTEM)\])"
+    r"|(?P<image>!)(?=\[)"
+    r"|(?P<link>\])(?=\([ \t]*<?(?:[a-zA-Z][a-zA-Z+.-]{1,10}:)?//|\([ \t]*<?(?:data|javascript|vbscript):)"
+    r"|(?P<reference>\])(?=:[ \t]*<?(?:[a-zA-Z][a-zA-Z+.-]{1,10}:)?//)"
+    rf"|(?P<role>^[ \t>*_#]{{0,8}}(?:{_ROLES})(?: prompt| message)?[*_]{{0,3}})(?=:(?:\s|$|[*_]))"
+    r"|(?P<alpaca>^[ \t>]{0,8}#{2,4})(?= ?(?:Instruction|Response|Input|System|Human|Assistant|User)s?[ ]?:)",
+    re.MULTILINE,
+)
 
 
 coloured: ContextVar[str] = ContextVar("coloured", default="auto")
-"""Whether standard output gets colours: `always`, `never`, or `auto`, if it is a terminal that wants them."""
+"""Whether standard output gets colours: `always`, `never`, or `auto`, for a terminal alone."""
 
 
 def is_coloured() -> bool:
-    """Whether what is printed gets colours, by `--color`, else by NO_COLOR, CLICOLOR_FORCE and the terminal."""
+    """Whether the output has colours, by `--color`, else by NO_COLOR, CLICOLOR_FORCE and the terminal."""
     if (wanted := coloured.get()) != "auto":
         return wanted == "always"
     if os.environ.get("NO_COLOR"):
@@ -160,7 +159,7 @@ def paint(text: str) -> str:
 
 
 def terminal_width() -> int | None:
-    """The columns of the terminal that gets standard output, at least 20; None if that is none."""
+    """The columns of the terminal on standard output, at least 20; None if standard output is no terminal."""
     if not sys.stdout.isatty():
         return None
     import shutil
@@ -169,8 +168,10 @@ def terminal_width() -> int | None:
 
 
 def wrapped(line: str, width: int | None, indent: str = "", below: str | None = None) -> list[str]:
-    """A line at the width of the terminal: prose goes on below its beginning, or behind `below`; nothing is cut off, and a word
-    that is longer than the line stays whole. Without a width, one line."""
+    """A line wrapped to `width` columns; without a width, one line. Following lines have the indent of the first, or `below`.
+
+    A word that is longer than the line stays whole.
+    """
     if width is None:
         return [f"{indent}{line}".rstrip()]
     import textwrap
@@ -184,8 +185,8 @@ def wrapped(line: str, width: int | None, indent: str = "", below: str | None = 
 
 
 def age(then: str, now: str) -> str:
-    """How long ago a time was, in one unit: `5m`, `3h`, `13d`, `2w`, `2y` (weeks from two on); `now` for less
-    than a minute and for the future."""
+    """The time from `then` to `now` in one unit: `5m`, `3h`, `13d`, `2w`, `2y` (weeks from two on); `now` for less than a
+    minute and for the future."""
     from datetime import datetime
 
     seconds = (datetime.fromisoformat(now) - datetime.fromisoformat(then)).total_seconds()
@@ -228,12 +229,12 @@ def cut(text: str, width: int) -> str:
     """`text` truncated to `width` columns with `…`."""
     if columns(text) <= width:
         return text
-    kept = ""
+    shown = ""
     for c in text:
-        if columns(kept + c) >= width:
+        if columns(shown + c) >= width:
             break
-        kept += c
-    return kept.rstrip() + "…"
+        shown += c
+    return shown.rstrip() + "…"
 
 
 def pad(text: str, width: int) -> str:

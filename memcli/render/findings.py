@@ -1,4 +1,4 @@
-"""Render findings of guard for people and editors, GitHub, and SARIF tools."""
+"""Render the findings of `guard` as text for people and editors, as GitHub workflow commands, and as SARIF."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ def as_github(findings: Sequence[GuardFinding]) -> str:
     lines = []
     for f in findings:
         level = "error" if f.is_enforced else "warning"
+        # The properties of a workflow command also end at colons and commas.
         file, title = (
             _data(text).replace(":", "%3A").replace(",", "%2C") for text in (f.file, f"memcli: {f.memory.path}")
         )
@@ -83,5 +84,5 @@ def _message(finding: GuardFinding) -> str:
 
 
 def _data(text: str) -> str:
-    """Escaped as the data of a workflow command."""
+    """`text` escaped as the data of a GitHub workflow command."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

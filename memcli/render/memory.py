@@ -1,4 +1,4 @@
-"""Memories for people: one in full, lists, trees."""
+"""Memories as text for people and as JSON: one in full, lists, trees."""
 
 from __future__ import annotations
 
@@ -13,23 +13,20 @@ from memcli.settings import is_beside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.model.tree import TreeNode
 
 
 _GAP = "  "
 _WITH_AGE, _WITH_PATH = 70, 120
-"""From so many columns on, a list shows the age and the path."""
+"""The columns of a terminal from which on a list shows the age, and the path."""
 _WIDEST_KIND, _WIDEST_TEXT, _LEAST_TEXT = 14, 88, 24
 _STYLES = {"negative": "warning", "constraint": "warning"}
 
 
 def render_memory(memory: Memory, now: str = "", successor: str = "", use: Mapping[str, Json] | None = None) -> str:
-    """The path, status and facts, then the text, then all fields that are not default.
+    """A memory in full: path, states, facts, dates and tags, then the text, then the fields that are not default.
 
-    `now` determines whether it has expired; `successor` is the path of the memory that supersedes it; `use` is the JSON of
-    its use.
+    The arguments are those of `detail_of`, `use` its `usage`.
     """
     detail = detail_of(memory, now, successor, use)
     states = " · ".join(f"{word.upper()} {about}".rstrip() for word, about in detail.states)
@@ -51,14 +48,8 @@ def render_memory(memory: Memory, now: str = "", successor: str = "", use: Mappi
     return "\n".join(lines).rstrip() + "\n"
 
 
-def usage_lines(read: Mapping[str, Any]) -> Iterator[str]:
-    """Which memories are read most often, and how many were never read."""
-    yield from (f"read {one['accesses']:>6,}  {clean_line(one['path'])}" for one in read["most"])
-    yield f"never read: {read['never']:,} of {read['active']:,}"
-
-
 def summary_json(memory: Memory, *, with_raw: bool = False) -> dict[str, Json]:
-    """The JSON of a memory in a list; `with_raw`, also with its text and content."""
+    """A memory as JSON for lists; `with_raw` adds its text and content."""
     data: dict[str, Json] = {
         name: getattr(memory, name)
         for name in ("id", "path", "kind", "summary_micro", "tags", "pinned", "relevance", "created_at", "updated_at")
@@ -85,15 +76,15 @@ def listing(memories: Iterable[Memory]) -> str:
 
 
 def list_line(memory: Memory) -> str:
-    """A memory as programs read it in a list: id, kind, time of its last change, path, marks and summary, between tabs."""
+    """A memory on a line for programs: id, kind, time of the last change, path, marks and summary, separated by tabs."""
     cells = (memory.id, memory.kind, memory.updated_at, memory.path, marks(memory), memory.summary_micro)
     return "\t".join(map(clean_line, cells))
 
 
 def list_columns(memories: Iterable[Memory], short_id: Callable[[str], str], now: str, width: int) -> list[str]:
-    """A line for each memory that fits into `width` columns: short id, kind, text, and with room for it age and path.
+    """A line of at most `width` columns for each memory: short id, kind and text; on wide terminals also age and path.
 
-    A rule that `guard` enforces has `!` behind its kind.
+    The kind of a rule that `guard` enforces is followed by `!`.
     """
     rows = [
         (
@@ -126,7 +117,7 @@ def list_columns(memories: Iterable[Memory], short_id: Callable[[str], str], now
 
 
 def tree_text(node: TreeNode[Overview], indent: str = "") -> str:
-    """The tree of paths with the summary of each memory; `/…` where more lies below than is shown."""
+    """The tree of paths with the summary of each memory; `/…` marks a path with more levels below."""
     lines = []
     for name, child in node.children.items():
         below = "/…" if child.has_more else "" if child.memory else "/"
@@ -139,7 +130,7 @@ def tree_text(node: TreeNode[Overview], indent: str = "") -> str:
 
 
 def tree_json(node: TreeNode[Overview]) -> dict[str, Json]:
-    """The tree of paths as nested objects; `has_more` where more lies below than is shown."""
+    """The tree of paths as nested objects; `has_more` marks a path with more levels below."""
     data: dict[str, Json] = {"name": node.name}
     if node.memory:
         data |= {"id": node.memory.id, "kind": node.memory.kind, "summary_micro": node.memory.summary}
@@ -152,7 +143,7 @@ def tree_json(node: TreeNode[Overview]) -> dict[str, Json]:
 
 
 def context_lines(memory: Memory) -> Iterator[str]:
-    """The snapshot of what was said about a memory: who said it, where, and how similar it is to the memory."""
+    """The pieces of conversation stored with a memory: the role, source and similarity of each, and its text."""
     yield clean_line(f"{memory.id} {memory.path}")
     for origin, text in context_pieces(memory):
         yield clean_line(f"  {origin}")

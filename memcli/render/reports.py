@@ -1,9 +1,4 @@
-"""Reports for people: sessions and what they yield, questions that nothing answered, and a space file as text
-that git compares line by line.
-
-In the last, memories are in order of their paths, each a block. What changes with any edit is left out: the time, the
-version, the hash. Invisible characters are escaped, so that a reviewer sees them.
-"""
+"""Reports for people: sessions with their episodes and facts, the result of a merge, and a space file as text for `git diff`."""
 
 from __future__ import annotations
 
@@ -30,7 +25,7 @@ _INDENT = "  "
 
 
 def session_table(sessions: Sequence[Session], problems: Sequence[str]) -> str:
-    """One line a session; a problem stands in the place of the title."""
+    """One line per session; if its file is damaged, with the problem in place of the title."""
     rows = [
         [s.id, s.state, str(s.messages), s.started_at, s.source, problem or s.title]
         for s, problem in zip(sessions, problems, strict=True)
@@ -57,7 +52,7 @@ _PARTS = {"beginning": "Beginning", "middle": "Middle", "end": "End", "key_momen
 
 
 def ended_lines(done: Ended) -> Iterator[str]:
-    """What was made at the end of a session, a line for each memory."""
+    """The memories that the end of a session made, one per line, and the number of proposed facts."""
     yield f"ended {done.session.id}"
     for outcome in (*done.log, *done.episodes, *done.facts):
         yield f"  {outcome.status} {outcome.id} {clean_line(outcome.path)}"
@@ -70,7 +65,7 @@ def ended_lines(done: Ended) -> Iterator[str]:
 
 
 def arc_lines(session: Session, found: Arc) -> Iterator[str]:
-    """The episodes of each third, and the key moments."""
+    """The episodes at the beginning, in the middle and at the end of a session, and its key moments."""
     yield clean_line(f"{session.id}  {session.title}".rstrip())
     parts = [(heading, found[name]) for name, heading in _PARTS.items()]
     for heading, episodes in parts:
@@ -87,22 +82,26 @@ def arc_lines(session: Session, found: Arc) -> Iterator[str]:
 
 
 def arc_to_json(found: Arc) -> Mapping[str, Json]:
-    """The arc as JSON."""
+    """The arc as JSON: a list of episodes by part."""
     return {name: [{"kind": episode.kind, **episode.as_field()} for episode in found[name]] for name in _PARTS}
 
 
 def fact_lines(named: Sequence[tuple[str, Fact]]) -> Iterator[str]:
-    """A line for each fact, with its name where it has one."""
+    """One line per fact: its name, or else the number of its message; kind, confidence and text."""
     for name, fact in named:
         where = clean_line(name) or f"#{fact.message}"
         yield f"{where}  {fact.kind:10}  {fact.confidence:.2f}  {clean_line(fact.text)}"
 
 
+# Time, version and hash change with every edit: in a diff they would hide what was changed.
 _HIDDEN = frozenset("format version space updated_at path raw metadata.hash".split())
 
 
 def space_text(space: Space) -> str:
-    """The fields of the space that are not empty, then its memories."""
+    """A space file as text for `git diff`: the fields of the space, then a block for each memory, in order of path.
+
+    Invisible characters are escaped, so that a reviewer sees them.
+    """
     form = SpaceForm(space.name)
     blocks = [f"space {escape(space.name)}\n{_fields(header_to_json(space))}"]
     for memory in sorted(space.objects, key=lambda memory: (memory.path, memory.id)):
@@ -118,7 +117,7 @@ def _fields(fields: Mapping[str, Json]) -> str:
 
 
 def _stated(fields: Mapping[str, Json], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """The fields that say something, each on a line; what is in the metadata or a policy has a line of its own."""
+    """The names and values of the fields that are not null; those in metadata and policy one by one, as `metadata.NAME`."""
     for name, value in fields.items():
         if name in ("metadata", "policy") and isinstance(value, dict):
             yield from _stated(value, f"{name}.")
@@ -130,7 +129,7 @@ _SHOWN_CONFLICTS = 5
 
 
 def merged_text(merged: Merged) -> str:
-    """The conflicts of a merge on one line."""
+    """The conflicts of a merge and the memories that it moved, on one line."""
     back = [c.path for c in merged.conflicts if c.field == DELETED]
     decided = [f"{c.path or 'the space'} ({c.field})" for c in merged.conflicts if c.field != DELETED]
     parts = []
@@ -138,8 +137,8 @@ def merged_text(merged: Merged) -> str:
         what = "1 conflict" if len(decided) == 1 else f"{len(decided)} conflicts"
         parts.append(f"{what} (kept the newer value, recorded the older one in metadata.conflicts): {_first(decided)}")
     if back:
-        told = "kept, because one side edited what the other deleted"
-        parts.append(f"{told}: {_first(back)} (`memcli forget --purge PATH` deletes it again)")
+        why = "kept, because one side edited what the other deleted"
+        parts.append(f"{why}: {_first(back)} (`memcli forget --purge PATH` deletes it again)")
     if merged.moved:
         parts.append(f"two memories had the same path; moved one to {', '.join(sorted(merged.moved.values()))}")
     return "; ".join(parts)

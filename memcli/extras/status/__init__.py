@@ -1,4 +1,4 @@
-"""The status of a store at one look: what is stored, what waits for somebody, and which command helps.
+"""The status of a store on one screen: what is stored, what waits for review, what is stale, and the command for each.
 
-It counts and names what other parts find, and finds nothing itself.
+It counts what other packages find; checks of its own do not belong here.
 """

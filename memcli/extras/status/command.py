@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class StatusOptions(Options):
-    """What `memcli status` takes."""
+    """The options of `memcli status`."""
 
     stats: bool = flag(help="Count the memories of the space by kind and tag instead, and show the size of its files.")
     usage: bool = flag(help="With --stats: also show which memories are read most often, and which were never read.")
@@ -67,7 +67,7 @@ def command(session: CommandContext, options: StatusOptions) -> None:
     session.output.answer({name: data for name, (data, _) in parts.items()}, "\n".join(lines))
 
 
-# Each part of the status as JSON, and as its state with the command that helps where something needs attention.
+# Each of these returns its part of the status as JSON, and as text that names the command to run if something needs attention.
 
 
 def _store(workspace: Workspace) -> tuple[Json, str]:
@@ -89,7 +89,9 @@ def _store(workspace: Workspace) -> tuple[Json, str]:
 
 
 def _memories(workspace: Workspace) -> tuple[Json, str]:
-    workspace.store.open(workspace.space).close()  # which fails where git has the space and the work tree lacks it
+    """The number of active memories in each space, and the damaged spaces. Raises StoreError if the file of the current space
+    is missing although git tracks it."""
+    workspace.store.open(workspace.space).close()  # the list leaves out a space without a file; opening it raises
     found = extra("spaces.managing").list_spaces(workspace)
     texts = [f"{one.active:,} in {one.name}" for one in found if not one.problem]
     texts += [f"{one.name} is damaged: memcli check store" for one in found if one.problem]
@@ -98,7 +100,7 @@ def _memories(workspace: Workspace) -> tuple[Json, str]:
 
 
 def _rules(workspace: Workspace) -> tuple[Json, str]:
-    """How many rules there are, and how many are stale; None where a damaged space hides some."""
+    """The number of enforced rules and of stale ones; None if a space is damaged, since its rules cannot be counted."""
     try:
         enforced, stale = extra("check.anchored").count_rules(workspace)
     except CorruptError:
@@ -138,10 +140,10 @@ def _stats(session: CommandContext, workspace: Workspace, *, usage: bool) -> Non
     lines: list[str] = []
     if usage:
         from memcli.extras.status.counting import readership
-        from memcli.render.memory import usage_lines
 
         read = readership(workspace)
-        lines += usage_lines(read)
+        lines += [f"read {one['accesses']:>6,}  {clean_line(one['path'])}" for one in read["most"]]
+        lines.append(f"never read: {read['never']:,} of {read['active']:,}")
         data |= {"usage": read}
     for name, value in data.items():
         shown = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)

@@ -1,4 +1,4 @@
-"""How much there is in the spaces to read, by state, kind, relevance and tag, and what of it is read how often."""
+"""Counts of the memories in the spaces of a query by state, kind, relevance and tag, and of how often each is read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_TAGS = 20
 
 
 def stats(workspace: Workspace) -> dict[str, Json]:
-    """How many memories there are, by state, kind, relevance and tag, and how much text. Raises CorruptError."""
+    """The numbers of memories by state, kind, relevance and tag, of characters and bytes. Raises CorruptError."""
     with reading(workspace) as spaces:
         found = {space.name: space.counts() for space in spaces}
         sizes = {space.name: size_of(space.snapshot.fingerprint) for space in spaces}
@@ -41,7 +41,7 @@ def stats(workspace: Workspace) -> dict[str, Json]:
 
 
 def _most_first(counts: Iterable[Counter[str]]) -> dict[str, int]:
-    """Each value with how often it occurs in all, most frequent first, then by name."""
+    """The sum of the counters, the most frequent value first, then by name."""
     total: Counter[str] = Counter()
     for one in counts:
         total.update(one)
@@ -52,14 +52,15 @@ _MOST = 20
 
 
 def readership(workspace: Workspace) -> dict[str, Json]:
-    """The memories that are read most often, most often first, and the first by path of those that never were, with how many
-    there are of each; and the judgements that `maintain` has not applied yet, by kind. Raises CorruptError, StoreError."""
+    """The active memories that were read most often and, in the order of paths, the first that were never read, with the number
+    of each; and the feedback that `store maintain` has not applied yet, by kind. Raises CorruptError, StoreError."""
     read: list[tuple[SpaceReader, str, Access]] = []
     never: list[tuple[SpaceReader, str, Access]] = []
     with reading(workspace) as spaces:
         for space in spaces:
             counts = workspace.usage.counts(space.name)
             for _, what in space.places(CatalogueFilter()):
+                # Without a sound index the file is read, which yields the memory itself.
                 name = what if isinstance(what, str) else what.id
                 access = counts.get(name, Access())
                 (read if access.count else never).append((space, name, access))
@@ -73,7 +74,7 @@ def readership(workspace: Workspace) -> dict[str, Json]:
 
 
 def _rows(workspace: Workspace, chosen: list[tuple[SpaceReader, str, Access]]) -> list[Json]:
-    """Memories as they may be shown, with their accesses."""
+    """Memories as JSON, redacted, with the number of accesses and the time of the last."""
     rows: list[Json] = []
     for space, name, access in chosen:
         memory = space.find(name)
