@@ -1,4 +1,4 @@
-"""`Memory`: a store, opened by a program, with a method for each verb, whose parameters are the fields that the verb declares."""
+"""`Memory`: a store that a program uses, with a method for each verb. Parameters are the fields that the verb declares."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from memcli.cli.calls import Calls
 from memcli.cli.options import ASSIGNMENT, FILE, JSON, PAIRS, REQUIRED, WEIGHTS, Field
 from memcli.cli.verb import Verb, all_verbs, find_verb
 
+# A method reads no standard input: its documentation leaves out what `-` does on the command line.
 _ON_STREAMS = re.compile(r"; (?:without it, or with )?`-`,? reads? standard input")
 
 
@@ -26,9 +27,8 @@ class _WithMethods(type):
 
     def __getattr__(cls, name: str) -> Any:
         words = [] if name.startswith("_") else name.removesuffix("_").split("_")
-        for count in range(
-            1, len(words) + 1
-        ):  # `session_start` may be the verb session-start, or start of the group session
+        # `session_start` may be the verb `session-start`, or `start` of the group `session`.
+        for count in range(1, len(words) + 1):
             verb = " ".join(filter(None, ["-".join(words[:count]), "-".join(words[count:])]))
             with suppress(LookupError):
                 found = find_verb(verb)
@@ -44,11 +44,11 @@ class _WithMethods(type):
 
 
 class Memory(metaclass=_WithMethods):
-    """The memory of a project: the store in `root`, by default the one that the working directory is in.
+    """The memory of a project: the store in `root`, by default the one of the working directory.
 
-    Keep one for many calls: models, indexes and vectors are loaded once, and reread when the store changes, whoever
-    changes it. One `Memory` can be used from several threads; its calls run one after the other. Use one for each
-    thread to run them at once. After a fork, make a new one.
+    Use one `Memory` for many calls: it loads models, indexes and vectors once, and reads them again when any process has
+    changed the store. Several threads can share one; its calls run one after the other. Use one for each thread to run
+    them in parallel. After a fork, make a new one.
 
     >>> with Memory() as memory:
     ...     memory.recall("which database?")["sections"][0]["path"]
@@ -65,24 +65,24 @@ class Memory(metaclass=_WithMethods):
         backend: str | None = None,
         note: Callable[[str], None] | None = None,
     ) -> None:
-        """What is not given comes from the environment and the configuration, as for the command line.
+        """Other settings come from the environment and the configuration, as for the command line.
 
         `root` is the store, or the folder that contains it. `note` is called with each message that a command prints on
-        standard error; by default they go to the logger `memcli`.
+        standard error; by default the logger `memcli` gets them.
         """
         named = {"space": space, "freeze_clock": freeze_clock, "embedder": embedder, "backend": backend}
         log = logging.getLogger("memcli").info if note is None else note
         self.calls = Calls({"root": None if root is None else os.fspath(root), **named}, log)
 
     def __getattr__(self, name: str) -> Any:
-        getattr(type(self), name)  # which adds the method to the class
+        getattr(type(self), name)  # the metaclass adds the method to the class
         return object.__getattribute__(self, name)
 
     def __dir__(self) -> list[str]:
         return dir(type(self))
 
     def close(self) -> None:
-        """Close the indexes that are kept open. The memory can still be used."""
+        """Close the cached indexes. The memory can still be used: the next call opens them again."""
         self.calls.close()
 
     def __enter__(self) -> Self:
@@ -134,7 +134,7 @@ class Method:
         return inspect.Signature([*own, space], return_annotation=self.verb.returns)
 
     def __get__(self, memory: Memory | None, owner: type) -> Any:
-        """Binds the method to the memory that it is taken from, as Python does with functions."""
+        """Binds the method to a memory, as Python binds functions."""
         return self if memory is None else MethodType(self, memory)
 
     def __call__(self, memory: Any, /, *arguments: Any, **options: Any) -> Any:
@@ -142,24 +142,22 @@ class Method:
 
 
 def _parameter(field: Field) -> inspect.Parameter:
+    """The parameter for a field, annotated as `memory.pyi` writes it."""
     kind: inspect._ParameterKind = inspect.Parameter.KEYWORD_ONLY
     if field.is_argument:
         kind = inspect.Parameter.VAR_POSITIONAL if field.many else inspect.Parameter.POSITIONAL_OR_KEYWORD
     default: Any = inspect.Parameter.empty
     if field.default is not REQUIRED and not (field.is_argument and field.many):
         default = () if field.many else field.default
-    return inspect.Parameter(field.name, kind, default=default, annotation=_annotation(field))
-
-
-def _annotation(field: Field) -> str:
-    """The type of the values of a field, as `memory.pyi` writes it."""
-    name = field.type.__name__
+    annotation = field.type.__name__
     if field.kind == FILE:
-        name = "str | PathLike[str]" if field.is_argument and field.many else "Input"
+        annotation = "str | PathLike[str]" if field.is_argument and field.many else "Input"
     elif field.kind == JSON:
-        name = "str | Mapping[str, Any]"
+        annotation = "str | Mapping[str, Any]"
     elif field.kind == WEIGHTS:
-        name = "str | Mapping[str, float]"
+        annotation = "str | Mapping[str, float]"
     if field.many and not field.is_argument:
-        name = "str | Sequence[str]" + (" | Mapping[str, Any]" if field.kind in (ASSIGNMENT, PAIRS) else "")
-    return f"{name} | None" if field.default is None and not field.many else name
+        annotation = "str | Sequence[str]" + (" | Mapping[str, Any]" if field.kind in (ASSIGNMENT, PAIRS) else "")
+    if field.default is None and not field.many:
+        annotation += " | None"
+    return inspect.Parameter(field.name, kind, default=default, annotation=annotation)

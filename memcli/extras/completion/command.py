@@ -8,7 +8,7 @@ from memcli.errors import UsageError
 
 
 class CompletionsOptions(Options):
-    """What `memcli completions` takes."""
+    """The options of `memcli completions`."""
 
     shell: str = argument("bash|zsh|fish", "The shell.", default=REQUIRED)
 

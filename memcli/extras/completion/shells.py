@@ -1,5 +1,5 @@
-"""Completion scripts for bash, zsh and fish: their fixed parts, and what is generated from the verbs; and the values of a
-store on a server.
+"""Completion scripts for bash, zsh and fish: their fixed parts, and the tables generated from the verbs. And the values to
+complete from a store on a server, since `values.py` imports as little as possible.
 
 The scripts are committed in `completions/`. After a change of commands, options or this module, run
 `pytest tests/extras/completion/test_completion.py --update-golden`.
@@ -196,7 +196,8 @@ complete -c memcli -f
 
 
 class Command(Record):
-    """A command, or a group with the names and help of its commands. The path of the program itself is empty."""
+    """A command with its options and arguments; of a group, `commands` are names and lines of help. `path` are its words,
+    none for the program itself."""
 
     path: tuple[str, ...]
     options: tuple[Field, ...]
@@ -208,7 +209,7 @@ _SOURCES = {
     FILE: "files", FOLDER: "dirs", MEMORY: "refs", KIND: "kinds", PATH: "paths", SESSION: "sessions", SPACE: "spaces",
     TAG: "tags",
 }  # fmt: skip
-"""The kinds of values that are completed from the store or from the files of the disk, and how."""
+"""The kinds of values that are completed from the store or the file system, with the source that the scripts name."""
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "AGENT": tuple(extra("agents.table").AGENTS),
     "FORMAT": ("json", "md", "prompt", "table", "text"),
@@ -219,20 +220,21 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     "--backend": tuple(sorted(RANKERS)),
     "--field": tuple(MEMORY_FIELDS),
 }
-"""What completes values whose words are too heavy to load for each command, by metavar or flag."""
+"""The words for values that their declarations do not list, by metavar or flag: these modules are too slow to import for
+each command."""
 _HELP = Field(("--help", "-h"), bool, help="Show this message and exit.")
 _VERSION = Field(("--version",), bool, help="Print the version.")
 
 
 def command_tree() -> list[Command]:
-    """The program and all its commands with all their options."""
+    """The program, all its commands and the commands of its groups, in the order in which the scripts list them."""
     known = {name: found for name in (*names(), *ALIASES) if (found := find(ALIASES.get(name, name)))}
     root = Command((), (_VERSION, _HELP), (), _lines(known))
     return [root, *(one for name, found in known.items() for one in _walk(found, (name,)))]
 
 
 def _walk(command: Verb | Group, path: tuple[str, ...]) -> Iterator[Command]:
-    """The command, and those below it."""
+    """The command, then the commands of a group."""
     verb = command.default if isinstance(command, Group) else command
     below = command.verbs if isinstance(command, Group) else {}
     own = [] if verb is None else [*verb.options.FIELDS.values(), *CommonOptions.FIELDS.values()]
@@ -244,7 +246,7 @@ def _walk(command: Verb | Group, path: tuple[str, ...]) -> Iterator[Command]:
 
 
 def _lines(commands: Mapping[str, Verb | Group]) -> tuple[tuple[str, str], ...]:
-    """The names of commands with a line about each."""
+    """The names of commands, each with its line of help."""
     return tuple((name, one.line or one.text.partition("\n\n")[0]) for name, one in commands.items())
 
 
@@ -256,7 +258,7 @@ def flags_of(option: Field) -> list[str]:
 
 
 def completed(field: Field) -> str | tuple[str, ...]:
-    """What completes a value: a source of `memcli __complete`, `files` or `dirs`, or fixed words, none where nothing does."""
+    """What completes a value: a source of `memcli __complete`, `files` or `dirs`, or fixed words; no words for free text."""
     metavar = field.metavar.strip("[].")
     for name in (*field.flags, metavar):
         if name in _WORDS:
@@ -360,16 +362,16 @@ SHELLS: Mapping[str, Callable[[], str]] = {"bash": _bash, "zsh": _zsh, "fish": _
 
 
 _MOST = 10_000
-"""So many paths are read; of more only their beginnings."""
+"""The most paths that are read; in a larger folder only their next segments are."""
 
 
 def served(kind: str, prefix: str, space: str, root: str) -> list[str] | None:
-    """The spaces, paths, tags, kinds, ids or refs on the server, more than begin with `prefix`; None where the store is in
-    files. Raises StoreError, RefusedError, UsageError, CorruptError."""
+    """The spaces, paths, tags, kinds, ids or refs on the server, also some that do not begin with `prefix`; None if the store is
+    in files. Raises StoreError, RefusedError, UsageError, CorruptError."""
     options = {"root": root or None, "space": space or None}
     if not chosen_store(options, os.environ):
         return None
-    os.environ.setdefault("PGCONNECT_TIMEOUT", "1")  # who types does not wait for a server that is away
+    os.environ.setdefault("PGCONNECT_TIMEOUT", "1")  # seconds: the shell waits, and the server may be out of reach
     workspace = open_workspace(options, os.environ)
     if kind == "spaces":
         return workspace.store.spaces()
@@ -385,7 +387,7 @@ def served(kind: str, prefix: str, space: str, root: str) -> list[str] | None:
 
 
 def _paths(space: IndexedSpace, prefix: str) -> list[str]:
-    """The paths that are in the folder of `prefix`; of very many only the next segment."""
+    """The paths in the folder of `prefix`; if there are more than _MOST, only up to their next segment."""
     wanted = CatalogueFilter(under=prefix.rpartition("/")[0], inactive=True)
     if space.count(wanted) <= _MOST:
         return [path for path, _ in space.places(wanted)]

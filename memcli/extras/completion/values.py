@@ -18,7 +18,7 @@ from memcli.store.layout import FOLDER, Layout, check_root, find_root
 _MANY = 100
 _FIELDS = {"paths": "path", "ids": "id", "kinds": "kind"}
 _TAGS = of_memory("tags") + b"["
-# A space file is no link, as for the store; and a pipe that bears its name must not make the shell wait.
+# As the store does, links are refused; a pipe in place of the file must not make the shell wait.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -76,6 +76,7 @@ def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
         folders = (layout.sessions(space), layout.sessions(space, shared=True))
         files = {file for folder in folders if os.path.isdir(folder) for file in os.listdir(folder)}
         return _matching((file.removesuffix(".jsonl") for file in files), prefix or "ses_")
+    # The file is searched for the lines that the store writes: parsing a large one would take too long between two keys.
     data = _read(layout.space(space))
     if kind == "tags":
         return _matching(_tags(data), prefix)
@@ -87,6 +88,7 @@ def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
 
 
 def _chosen(kind: str, prefix: str, found: Iterable[str]) -> list[str]:
+    """The values that begin with `prefix`, sorted; of more than _MANY paths only their next segments."""
     matching = _matching(found, prefix)
     return _headings(matching, prefix) if kind in ("paths", "refs") else matching
 
@@ -98,10 +100,12 @@ def _read(path: str) -> bytes:
 
 
 def _matching(found: Iterable[str], prefix: str) -> list[str]:
+    # A value with a line break or an escape sequence would break the list, or act on the terminal.
     return sorted({value for value in found if value and value.startswith(prefix) and value.isprintable()})
 
 
 def _headings(paths: list[str], prefix: str) -> list[str]:
+    """The paths or, if there are more than _MANY, what they have up to the first slash behind `prefix`."""
     if len(paths) <= _MANY:
         return paths
     ends = ((path, path.find("/", len(prefix)) + 1) for path in paths)
@@ -109,6 +113,7 @@ def _headings(paths: list[str], prefix: str) -> list[str]:
 
 
 def _texts(data: bytes, kind: str) -> Iterator[str]:
+    """The values of a field of each memory in a space file."""
     mark = of_memory(_FIELDS[kind]) + b'"'
     start = data.find(mark)
     while start >= 0:

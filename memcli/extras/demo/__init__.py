@@ -1,4 +1,4 @@
-"""The guided tour: memcli's commands, run one after the other in a store that is deleted in the end.
+"""The guided tour: commands of memcli, run one after the other in a store that is deleted at the end.
 
-It runs the program as a user does, and calls nothing of it but what finds the work tree.
+It runs the program in processes of its own, as a user does; use cases do not belong here.
 """

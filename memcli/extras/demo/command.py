@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 
 from memcli.cli.verb import START, CommandContext, verb
 from memcli.errors import MemcliError
@@ -30,6 +31,7 @@ def command(session: CommandContext) -> None:
 
     Each step is shown as you would type it. Nothing is written outside a temporary folder.
     """
+    from memcli.git.repository import Repository
     from memcli.store.layout import find_work_tree
     from memcli.wiring.workspace import without_server
 
@@ -39,26 +41,20 @@ def command(session: CommandContext) -> None:
         work_tree = find_work_tree(os.getcwd(), os.path.expanduser("~"))
         steps: list[tuple[str, ...]] = [("init",)]
         if work_tree and shutil.which("git"):
-            commits = _range(work_tree)
-            steps += [("ingest", "--git", commits)] if commits else []
+            count = 0
+            with suppress(MemcliError):  # the repository has no commit
+                count = int(Repository(work_tree).run("rev-list", "--count", "--first-parent", "HEAD"))
+            # HEAD~N needs more than N commits.
+            commits = f"HEAD~{_COMMITS}..HEAD" if count > _COMMITS else "HEAD"
+            steps += [("ingest", "--git", commits)] if count else []
         steps += [*_DECISIONS, *_QUESTIONS, ("status",)]
         for step in steps:
             sys.stdout.write(f"\n$ memcli {shlex.join(step)}\n")
             sys.stdout.flush()
+            # -P: the working directory may be that of a repository with a module of the same name.
             argv = [sys.executable, "-P", "-m", "memcli", step[0], "--root", folder, *step[1:]]
             if subprocess.run(argv, check=False, env=environ).returncode:
                 break
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     session.output.note("the tour's store has been deleted; `memcli init` creates a permanent one")
-
-
-def _range(work_tree: str) -> str:
-    """The range of the last commits, or of all if there are fewer; empty if there are none."""
-    from memcli.git.repository import Repository
-
-    try:
-        count = int(Repository(work_tree).run("rev-list", "--count", "--first-parent", "HEAD"))
-    except MemcliError:
-        return ""
-    return f"HEAD~{_COMMITS}..HEAD" if count > _COMMITS else "HEAD" if count else ""

@@ -1,4 +1,4 @@
-"""What `memcli doctor` checks of the installation, the model, the store and its surroundings.
+"""`memcli doctor`: checks of the installation, the model, the store and its surroundings.
 
-It looks at the machine and repairs nothing; what is wrong with stored memories is found in `extras/check/`.
+Nothing here repairs anything; problems of stored memories are found in `extras/check/`.
 """

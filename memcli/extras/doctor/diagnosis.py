@@ -35,7 +35,7 @@ from memcli.wiring.workspace import chosen_store, open_workspace
 
 
 class Check(Record):
-    """The result of one check."""
+    """The result of one check: what was `found`, and the `fix` if it is not `ok`."""
 
     name: str
     ok: bool
@@ -44,8 +44,9 @@ class Check(Record):
 
 
 def run_checks(options: Mapping[str, str | None], environ: Mapping[str, str]) -> list[Check]:
-    """All checks in order; the store is checked only if there is one."""
-    store = list(_store(options, environ))  # first: opening a store sets aside what the checks are to report
+    """All checks, in the order of the report; of the store only if there is one."""
+    # The store first: to open it, as `_embedding` does, quarantines the files that these checks report.
+    store = list(_store(options, environ))
     return [*_installation(), _embedding(options, environ), *store]
 
 
@@ -69,11 +70,11 @@ def _installation() -> Iterator[Check]:
 
 
 def _embedding(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Check:
-    """Checks the embedder in use by a text, and by pairs of texts if its cosines are on a scale of their own."""
+    """Checks that the embedder makes vectors and, unless it is calibrated, that related texts have higher cosines than others."""
     try:
         workspace = open_workspace(options, environ)
         name, load = workspace.embedder, workspace.load_embedder
-    except MemcliError:  # there is no store, or the other checks tell what is wrong with it
+    except MemcliError:  # there is no store, or the checks of the store report this
         name = options.get("embedder") or environ.get("MEMCLI_EMBEDDER") or DEFAULT_EMBEDDER
         load = partial(load_embedder, name)
     try:
@@ -89,11 +90,12 @@ def _embedding(options: Mapping[str, str | None], environ: Mapping[str, str]) ->
         return Check("embedding", False, found, "set MEMCLI_EMBEDDER=off to search by words only")
     if not spread:
         return Check("embedding", True, found)
-    told = f"{found}; cosines of related texts {spread[-1]:.2f}, of unrelated ones {spread[0]:.2f}"
-    return Check("embedding", tells_apart(spread), told, "it is of no use for search: check its pooling and prompts")
+    found += f"; cosines of related texts {spread[-1]:.2f}, of unrelated ones {spread[0]:.2f}"
+    return Check("embedding", tells_apart(spread), found, "it is of no use for search: check its pooling and prompts")
 
 
 def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:
+    """Checks that there is a store that can be written and locked, then all of it."""
     try:
         root = locate(options, environ)
     except MemcliError as error:
@@ -108,7 +110,7 @@ def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Ite
         return
     layout = Layout(root)
     probe = layout.local("doctor")
-    try:  # by a test file: permissions alone do not reveal a full disk or a folder that is a file
+    try:  # with a test file: permissions do not reveal a full disk, or a file in place of the folder
         make_folder(os.path.dirname(probe))
         write_file(probe, b"doctor", 0o600)
         remove_file(probe)
@@ -125,12 +127,11 @@ def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Ite
 
 
 def _tracking(root: str) -> Iterator[Check]:
-    """Checks that git ignores the files of this machine, since .gitignore may have come with a clone, and that it tracks none.
-    Files that it checks out there are quarantined."""
+    """Checks that git ignores the files of this machine and tracks none of them. Quarantines those that git checked out."""
     try:
-        missing = missing_lines(Layout(root))
-        told = f"lacks {', '.join(missing)}" if missing else "ignores the files of this machine"
-        yield Check("gitignore", not missing, f"{FOLDER}/.gitignore {told}", "run `memcli init`")
+        missing = missing_lines(Layout(root))  # .gitignore may have come with a clone, and lack lines
+        found = f"lacks {', '.join(missing)}" if missing else "ignores the files of this machine"
+        yield Check("gitignore", not missing, f"{FOLDER}/.gitignore {found}", "run `memcli init`")
     except MemcliError as error:
         yield Check("gitignore", False, error.message, error.hint)
     try:
@@ -147,18 +148,18 @@ def _tracking(root: str) -> Iterator[Check]:
 
 
 def _private(root: str) -> Iterator[Check]:
-    """Says where the private state is, what it takes, and whether it can be written; names the state of stores that are gone,
-    as after a store was moved."""
+    """Checks that the private state can be written, and reports its folder and size; and the private state of stores that no
+    longer exist, as after a store was moved."""
     folder = Layout(root).private_folder
     fix = "run a memcli command where it can be written; until then changes wait in .memory/local"
     try:
         size = sum(os.lstat(os.path.join(place, file)).st_size for place, _, files in os.walk(folder) for file in files)
-        told, is_writable = f"{folder} ({-(-size // 1024):,} KB)", can_write(folder)
+        found, is_writable = f"{folder} ({-(-size // 1024):,} KB)", can_write(folder)
         if not is_writable:
-            told += " cannot be written"
+            found += " cannot be written"
             if not can_write(Layout(root).local("")):
                 fix = "make it writable; until then nothing is stored"
-        yield Check("private state", is_writable, told, fix)
+        yield Check("private state", is_writable, found, fix)
     except OSError as error:
         yield Check("private state", False, f"cannot read {folder}: {error.strerror}", "check its permissions")
     for folder, place in stranded(find_work_tree(os.path.dirname(root)) or os.path.dirname(root)).items():
@@ -171,43 +172,45 @@ def _private(root: str) -> Iterator[Check]:
 
 
 def _config(root: str) -> Check:
+    """Checks the values of config.toml, and of its tables for commands."""
     try:
-        found = read_config(Layout(root))
+        config = read_config(Layout(root))
     except MemcliError as error:
         return Check("config", False, error.message, error.hint)
-    wrong = [*found.problems, *problems(found, {name: find_verb(name).options for name in TABLES})]
-    told = [f"{name}={value}" for name, value in sorted(found.values.items())]
-    told += [f"{name}.{key}={value}" for name, table in found.tables.items() for key, value in table.items()]
-    return Check("config", not wrong, ", ".join([*told, *wrong]) or "none", "correct the file")
+    wrong = [*config.problems, *problems(config, {name: find_verb(name).options for name in TABLES})]
+    found = [f"{name}={value}" for name, value in sorted(config.values.items())]
+    found += [f"{name}.{key}={value}" for name, table in config.tables.items() for key, value in table.items()]
+    return Check("config", not wrong, ", ".join([*found, *wrong]) or "none", "correct the file")
 
 
 def _git_of(root: str) -> Iterator[Check]:
-    """Checks the merge driver, which clones do not copy, and that installed hooks belong to this memcli, if the store is in a
-    repository."""
+    """If the store is in a repository: checks that the merge driver is configured if .gitattributes names it, and that installed
+    hooks are those of this memcli."""
     from memcli.git import NAMES
     from memcli.git.hooks import find_hooks, problem
     from memcli.git.revisions import open_history
 
     with suppress(MemcliError):
         history = open_history(Layout(root).spaces)
-        found = problem(history.repository, history.path("main.json"))
-        told = (
-            "not configured (`memcli init --git` installs it)" if found is None else "git merges memories with memcli"
+        wrong = problem(history.repository, history.path("main.json"))
+        found = (
+            "not configured (`memcli init --git` installs it)" if wrong is None else "git merges memories with memcli"
         )
-        yield Check("merge driver", not found, found or told, "run `memcli init --git`")
+        yield Check("merge driver", not wrong, wrong or found, "run `memcli init --git`")
     with suppress(MemcliError):
         hooks = find_hooks(os.path.dirname(root))
         states = [(name, hooks.status(name)[0]) for name in NAMES]
         installed = [f"{name} {state}" for name, state in states if state in ("installed", "outdated", "edited")]
         ok = not any(state in ("outdated", "edited") for _, state in states)
-        told = ", ".join(installed) or "none (`memcli hook install` installs them)"
-        yield Check("hooks", ok, told, "run `memcli hook install`")
+        found = ", ".join(installed) or "none (`memcli hook install` installs them)"
+        yield Check("hooks", ok, found, "run `memcli hook install`")
 
 
 def _others(root: str, options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:
-    """Checks what else works with the store: agents, the language model, which is not asked, and the server that has it.
+    """Checks the connected agents, the trust in the store, the language model, its ledger, and the server of the store.
 
-    What waits for its user, a memory that is switched off and a clone that is not accepted are no failures.
+    The model gets no request. A memory that is switched off and a clone that is not accepted are no failures: both are a
+    choice of the user.
     """
     from memcli.clock import system_clock
     from memcli.store.ledger import StoreLedger
@@ -228,8 +231,8 @@ def _others(root: str, options: Mapping[str, str | None], environ: Mapping[str, 
     try:
         day = StoreLedger(State(Layout(root))).read(system_clock()[:10])
         lost = ", and the calls of before were lost with a damaged file" if day.damaged else ""
-        told = f"{len(day.charges)} calls of language models today{lost}"
-        yield Check("ledger", not day.damaged, told, "a quota lets calls pass again tomorrow (UTC)")
+        found = f"{len(day.charges)} calls of language models today{lost}"
+        yield Check("ledger", not day.damaged, found, "a quota lets calls pass again tomorrow (UTC)")
     except MemcliError as error:
         yield Check("ledger", False, error.message, error.hint)
     try:
@@ -240,13 +243,12 @@ def _others(root: str, options: Mapping[str, str | None], environ: Mapping[str, 
 
 
 def _spaces(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:
-
+    """Checks that each space can be read; and suggests a multilingual model if more than half of the notes are not in English."""
     try:
         workspace = open_workspace(options, environ)
         for space in extra("spaces.managing").list_spaces(workspace):
             found = space.problem or f"{space.objects} memories"
             yield Check(f"space {space.name}", not space.problem, found, "run `memcli check store --repair`")
-        # Names a way to meaning where the embedder cannot read most notes.
         notes = [memory.raw for memory in load_space(workspace.store, workspace.main).objects]
         foreign = sum(map(is_foreign, notes))
         if 2 * foreign > len(notes) and workspace.embedder == DEFAULT_EMBEDDER:

@@ -1,4 +1,4 @@
-"""The review of what is proposed: what somebody lists, accepts, rejects or edits of the inbox.
+"""The review of proposed memories: to list, show, accept, reject and edit those in the inbox.
 
-How a memory comes into the inbox, and what waits there, is in `app/inbox.py`; nothing here proposes anything.
+How a memory gets into the inbox is in `app/inbox.py`; nothing here proposes anything.
 """

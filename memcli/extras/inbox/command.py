@@ -19,7 +19,7 @@ _ACTIONS = ("list", "show", "accept", "reject", "edit")
 
 
 class InboxOptions(Options):
-    """What `memcli inbox` takes."""
+    """The options of `memcli inbox`."""
 
     action: str = argument("[list|show|accept|reject|edit]", "What to do.", default="list")
     refs: list[str] = argument("[ID|PATH...]", "Proposed memories, by id or path.", many=True)
@@ -100,6 +100,7 @@ def command(session: CommandContext, options: InboxOptions) -> None:
 
 
 def _chosen(workspace: Workspace, action: str, refs: Sequence[str], everything: bool) -> list[Memory]:
+    """The proposed memories for an action: all, or those that `refs` name. Raises UsageError, NotFoundError."""
     from memcli.app.inbox import waiting
     from memcli.extras.inbox.review import show
 

@@ -1,6 +1,7 @@
-"""Review: what somebody does with the memories that wait in the inbox.
+"""The review of proposed memories.
 
-Whoever accepts one remembers it; what is rejected leaves its hash, and is not proposed again.
+An accepted one is stored as `remember` stores it. Of a rejected one the inbox keeps only the hash, so that it is not proposed
+again.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from memcli.record import replace
 from memcli.wiring import extra
 
 _LOOKED_AT = 50
-"""So many candidates are compared with what is remembered when they are listed."""
+"""The most candidates that a list compares with the stored memories."""
 
 
 def _check_targets(workspace: Workspace, memories: Sequence[Memory]) -> None:
-    """Raises ConflictError where the memory at the path of a candidate is another than when it was made, or two of the
-    candidates have one path. What has gone meanwhile is in nobody's way."""
+    """Raises ConflictError if two candidates have the same path, or if the memory at the path of a candidate has changed since
+    it was proposed. A memory that has been deleted since is no conflict."""
     space, seen = load_space(workspace.store, workspace.space), dict[str, Memory]()
     for memory in memories:
         candidate, _ = candidate_of(memory)
@@ -47,8 +48,8 @@ def _check_targets(workspace: Workspace, memories: Sequence[Memory]) -> None:
 
 
 def show(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
-    """The candidates that `refs` name. Raises NotFoundError for the first that does not wait, UsageError for a path that
-    several wait for."""
+    """The candidates that `refs` name. Raises NotFoundError for the first that is not in the inbox, UsageError for a path that
+    several candidates have."""
     space = replace(load_space(workspace.inbox, workspace.space), objects=tuple(waiting(workspace)))
     for ref in refs:
         ids = [memory.id for memory in space.objects if memory.path == ref]
@@ -61,10 +62,11 @@ def show(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
 
 
 def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
-    """Remembers the candidates and takes them out of the inbox. Interrupted, it can be done again.
+    """Stores the candidates, carries out the plans of upkeep, and removes both from the inbox. Can be repeated after an
+    interruption.
 
-    What was to supersede a memory that has gone meanwhile is remembered all the same. Raises ConflictError where the
-    memory at the path of a candidate has changed since it was proposed.
+    A candidate that supersedes a memory which no longer exists is stored all the same. Raises ConflictError if the memory at
+    the path of a candidate has changed since it was proposed.
     """
     upkeep = [memory for memory in memories if is_plan(memory)]
     memories = [memory for memory in memories if memory not in upkeep]
@@ -80,7 +82,7 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
         for candidate, old in proposals:
             if old is not None:
                 alone = Resolution(check(workspace, [candidate], old))
-                is_first = not any(each.compacted for each in done)  # a model that is slow is waited for once
+                is_first = not any(each.compacted for each in done)  # a slow model delays the command only once
                 done.append(remember(workspace, [candidate], old, links=DROP, resolution=alone, asks=is_first))
     with workspace.behind_the_write():
         withdraw(workspace, memories)
@@ -92,7 +94,7 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
 
 
 def findings(workspace: Workspace, memories: Sequence[Memory]) -> list[Sequence[Found]]:
-    """For each of the first candidates that wait: what it contradicts and repeats, but for what it is to supersede."""
+    """For each of the first _LOOKED_AT candidates: the memories that it contradicts or repeats, without the one it supersedes."""
     found = []
     for candidate, supersedes in map(candidate_of, memories[:_LOOKED_AT]):
         checks = check(workspace, [candidate], supersedes)
@@ -101,8 +103,8 @@ def findings(workspace: Workspace, memories: Sequence[Memory]) -> list[Sequence[
 
 
 def reject(workspace: Workspace, memories: Sequence[Memory]) -> None:
-    """Takes the candidates out of the inbox for good: their hashes stay, their texts do not. What a plan of upkeep was
-    to change is left alone until it changes."""
+    """Removes the candidates from the inbox, but for their hashes. A rejected plan of upkeep is not proposed again until one of
+    its memories changes."""
     upkeep = [memory for memory in memories if is_plan(memory)]
     for memory in upkeep:
         extra("upkeep.maintain").turn_down(workspace, memory)
@@ -112,7 +114,8 @@ def reject(workspace: Workspace, memories: Sequence[Memory]) -> None:
 
 
 def edit(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Memory:
-    """Changes fields of a candidate, which then are given. Raises UsageError naming the wrong field."""
+    """Changes fields of a candidate and marks them as given, as if the proposer had set them. Raises UsageError naming a wrong
+    field."""
     (memory,) = show(workspace, [ref])
     edited, _ = edit_memory(workspace.copy_with(store=workspace.inbox), memory.id, fields)
     known = note_of(edited)

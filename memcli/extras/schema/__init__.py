@@ -1,4 +1,4 @@
 """JSON Schemas of what memcli writes, for other programs.
 
-They are made from the tables of fields that the core reads (`model/shapes.py`), and say nothing that these do not.
+They are built from the tables of fields that the core validates with (`model/shapes.py`); rules of their own do not belong here.
 """

@@ -8,7 +8,7 @@ from memcli.cli.verb import PLUMBING, CommandContext, verb
 
 
 class SchemaOptions(Options):
-    """What `memcli schema` takes."""
+    """The options of `memcli schema`."""
 
     what: str = argument("[space|object|policy|bundle|export|session]", "The schema to print.", default="space")
 

@@ -1,4 +1,4 @@
-"""The JSON Schemas of what memcli stores and prints, made of the tables that check it."""
+"""The JSON Schemas of what memcli stores and prints, built from the tables of fields that validate it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,8 @@ _SESSION_LINES = [
 ]
 _TITLED: Mapping[str, tuple[str, Mapping[str, Json]]] = {
     "space": ("A space file", _space(SPACE_VERSION, REQUIRED)),
-    "object": ("A memory", _object(MEMORY_FIELDS, CORE_FIELDS)),  # as every output has it
+    # The file leaves out fields with their defaults; every output has all of CORE_FIELDS.
+    "object": ("A memory", _object(MEMORY_FIELDS, CORE_FIELDS)),
     "policy": ("The policy of a space", _object(POLICY_FIELDS, ())),
     "bundle": ("A recalled bundle", _object(_BUNDLE, ("space", "sections", "matched"))),
     "export": ("An export", _object(_EXPORT, tuple(name for name in _EXPORT if name not in ("signature", "part")))),
@@ -95,5 +96,5 @@ _TITLED: Mapping[str, tuple[str, Mapping[str, Json]]] = {
 SCHEMAS: Mapping[str, Mapping[str, Json]] = {
     name: {"$schema": _DIALECT, "title": title, **shape} for name, (title, shape) in _TITLED.items()
 }
-"""The schemas of a space file, a memory, a policy, the answer of `memcli recall --json`, what `memcli export` writes, and a line
-of the file of a session: the first, a message, or a change of state."""
+"""The schemas by the names that `memcli schema` takes. A line of a session's file is its header, a message, or a change of
+state."""
