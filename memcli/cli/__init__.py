@@ -1,5 +1,4 @@
 """The command line: declarations of verbs (`commands/`), the parsers and the help that read them, input, output and errors.
 
-What a verb does is in `app/`; what it prints is made in `render/`. Nothing here is imported by another package but `api` and
-`extras`.
+What a verb does is in `app/`, how results are formatted in `render/`. Of the other packages only `extras` imports from here.
 """

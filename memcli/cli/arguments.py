@@ -1,4 +1,4 @@
-"""Arguments as users type them: text, files, diffs, `field=value` pairs, and filters by kind, tag and path, validated."""
+"""Reads and validates what users give to commands: text, files, diffs, `field=value` pairs, kinds, tags, paths, sessions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memcli.model.memory import Json
 
 MAX_BYTES = 256 << 20
-"""The most that is read of anything: no more can be meant, and an endless pipe must end."""
+"""The most bytes that are read of a file or standard input: reading an endless pipe must end."""
 
 
 def read_text(argument: str | None, file: str | None, limit: int = MAX_BYTES) -> str:
@@ -58,7 +58,7 @@ def read_file(path: str, limit: int = MAX_BYTES) -> bytes:
 
 @contextmanager
 def open_file(path: str) -> Iterator[ByteWindow]:
-    """The bytes of a file, which are read as they are needed if they are many. Raises NotFoundError, UsageError."""
+    """A window over the bytes of a file; a large file is read only as needed. Raises NotFoundError, UsageError."""
     from memcli.codec.window import HELD, ByteWindow
 
     if not os.path.isfile(path) or os.path.getsize(path) <= HELD:
@@ -84,7 +84,7 @@ def read_stdin(limit: int = MAX_BYTES) -> bytes:
 
 def decode(data: bytes, where: str) -> str:
     """`data` as text, with `\\n` line ends. Raises UsageError if it is binary or not UTF-8."""
-    if b"\0" in data[:8192] or b"\0" in data:
+    if b"\0" in data:
         raise UsageError(f"{where} is binary (it contains NUL bytes)", "give text")
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
@@ -95,13 +95,14 @@ def decode(data: bytes, where: str) -> str:
 
 
 def _bounded(data: bytes, limit: int, where: str) -> bytes:
+    """`data`. Raises UsageError if it is longer than `limit`, as reading one byte more than that shows."""
     if len(data) > limit:
         raise UsageError(f"{where} is longer than {limit >> 20} MiB", "split it into parts")
     return data
 
 
 def read_edits(*, diff: str | None = None, changed: str | None = None) -> list[FileEdit]:
-    """The edits in the file `diff` (`-`: standard input), or since the revision `changed`, or else the staged ones.
+    """The edits in the diff file `diff` (`-`: standard input), or those since the revision `changed`, else the staged ones.
 
     Raises NotFoundError, ProviderError, UsageError.
     """
@@ -117,10 +118,11 @@ def read_edits(*, diff: str | None = None, changed: str | None = None) -> list[F
 
 
 _SIMILAR = 0.75
+"""The similarity of words (`difflib`, 0..1) from which on an unknown kind counts as a slip of a known one."""
 
 
 def kinds(session: CommandContext, values: Iterable[str] | None) -> tuple[str, ...]:
-    """The kinds in the values of `--kind`; warns about likely typing errors."""
+    """The kinds in the values of `--kind`. Warns of likely typing errors; raises UsageError for an empty one."""
     found = tuple(map(plain_kind, _separated(values, "--kind")))
     note_similar(session, found)
     return found
@@ -137,13 +139,13 @@ def path(value: str, option: str) -> str:
 
 
 def plain_kind(name: str) -> str:
-    """The kind that a word names: a known one in any case, `negative` for `warning`, else the word as it is."""
+    """The kind that a word names: a known one in any case, `negative` for `warning`, else the word unchanged."""
     word = name.strip().casefold()
     return _KINDS_BY_OTHER_NAMES.get(word, word if word in KINDS else name)
 
 
 def similar_kind(name: str) -> str:
-    """The known kind that an unknown one resembles, as a slip does; empty where there is none."""
+    """The known kind that an unknown one is probably a slip of; empty if there is none."""
     if name in KINDS:
         return ""
     from difflib import get_close_matches
@@ -156,10 +158,8 @@ def similar_kind(name: str) -> str:
 
 
 def chosen_kind(name: str, *, is_new: bool) -> str:
-    """The kind to store. Where it resembles a known one, a person is asked which is meant.
-
-    Raises UsageError where nobody can be asked, unless it `is_new` on purpose.
-    """
+    """The kind to store. Unless it `is_new` on purpose, an unknown kind that resembles a known one needs confirmation by the
+    user; raises UsageError without a terminal."""
     name = plain_kind(name)
     if is_new or not (close := similar_kind(name)):
         return name
@@ -169,18 +169,22 @@ def chosen_kind(name: str, *, is_new: bool) -> str:
 
 
 def note_similar(session: CommandContext, names: Iterable[str]) -> None:
-    """Warns of each kind that is unknown and resembles a known one."""
+    """Warns of each unknown kind that resembles a known one."""
     for name in dict.fromkeys(names):
-        if isinstance(name, str) and (close := similar_kind(name)):
+        if isinstance(name, str) and (
+            close := similar_kind(name)
+        ):  # JSON may have anything as a kind, which fails later
             session.output.note(f"unknown kind {name!r}; did you mean {close!r}?")
 
 
 def parts(values: Iterable[str]) -> list[str]:
-    """The values, split at commas. A blank value is kept, so that its reader can reject it."""
+    """The values, split at commas."""
+    # A blank value stays, so that its reader can reject it.
     return [part for value in values for part in ([p for p in value.split(",") if p.strip()] or [value])]
 
 
 def _separated(values: Iterable[str] | None, option: str) -> Iterator[str]:
+    """The values, split at commas, as text. Raises UsageError for an empty one."""
     for part in parts(values or ()):
         if not part.strip(" ,"):
             raise UsageError(f"{option} is empty", "omit it to match all")
@@ -188,7 +192,7 @@ def _separated(values: Iterable[str] | None, option: str) -> Iterator[str]:
 
 
 def check_known(what: str, name: str, known: Collection[str]) -> None:
-    """Raises UsageError with the names to choose from if `name` is none of them."""
+    """Raises UsageError with the `known` names if `name` is not one of them."""
     if name not in known:
         raise UsageError(f"no {what} {name!r}", f"choose one of {', '.join(known)}")
 
@@ -202,7 +206,7 @@ _OTHER_NAMES = {
     "summary": "summary_short",
     "expires": "valid_until",
 }
-"""What other tools call the fields of a memory."""
+"""Names of fields in other tools, by which no_field suggests the field of a memory."""
 
 
 def assignments(
@@ -224,7 +228,7 @@ def assignments(
 
 
 def no_field(name: str, known: Collection[str], where: str = "") -> UsageError:
-    """The error for a field that is none of those that are `known`."""
+    """The error for an unknown field, with the `known` one that may be meant."""
     from difflib import get_close_matches
 
     meant = _OTHER_NAMES.get(name) or next(iter(get_close_matches(name, sorted(known), 1)), "")
@@ -247,7 +251,9 @@ def _json_value(name: str, value: str, shape: Shape) -> Json:
         return decode_argument(value, f"--set {name}")
     except UsageError:
         if kind in ("number", "integer", "boolean") or (not kind and value[:1].isalpha()):
-            return value  # text, which is right where any JSON is, and else is refused by the field's name
+            return (
+                value  # as text: valid where any JSON is; elsewhere its validation raises an error that names the field
+            )
         raise
 
 
@@ -265,9 +271,9 @@ def split_pairs(pairs: list[str] | Mapping[str, Json] | None, option: str) -> di
 
 
 def asks_model(workspace: Workspace, options: Options) -> bool:
-    """Whether a language model is to be asked, by --semantic or the configuration.
+    """Whether a language model is used, by --semantic or the configuration.
 
-    Raises UsageError for a model that is named wrongly, and for options of a model that is not asked.
+    Raises UsageError for an invalid name of a model, and for options of a model that is not used.
     """
     from memcli.summarize import LLM
 
@@ -288,7 +294,8 @@ CURRENT = f"[default: {VARIABLE}, or the session started last]"
 
 
 def chosen_session(workspace: Workspace, name: str | None, *states: str) -> Session:
-    """The session of this name; else that of the environment, or the current one in the first of these states."""
+    """The session of this name; else that of MEMCLI_SESSION; else the session started last in one of these states, the first
+    state first. Raises NotFoundError."""
     from memcli.app.session import current, find
 
     finish_endings(workspace)
@@ -297,7 +304,7 @@ def chosen_session(workspace: Workspace, name: str | None, *states: str) -> Sess
 
 
 def finish_endings(workspace: Workspace) -> None:
-    """Finishes ends of sessions that were interrupted."""
+    """Completes the ends of sessions that were interrupted."""
     if workspace.sessions.marked(workspace.space, "ending"):
         from memcli.app.session_end import finish_all
 

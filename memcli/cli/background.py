@@ -14,19 +14,17 @@ from memcli.store.layout import Layout, identity
 from memcli.store.lock import locked
 
 FOREGROUND = "MEMCLI_HOOK_FOREGROUND"
-"""A variable that, when set, makes git hooks work in the foreground without a time limit; for scripts and tests."""
+"""The environment variable that makes git hooks run in the foreground without a time limit, for scripts and tests."""
 SWITCH = "MEMCLI_BACKGROUND"
-"""A variable that turns background work off when it is `off`."""
+"""The environment variable that disables background work with the value `off`."""
 _LOWEST = 19
 _FEW = 8
-"""The vectors that are computed at once: with the start of the model they take less than a second."""
+"""The most vectors that a command computes itself: including the start of the model they take less than a second."""
 
 
 def start(arguments: Sequence[str], piped: str = "") -> None:
-    """Runs memcli with these arguments in a process that outlives its parent and inherits none of its files.
-
-    `piped` is its standard input. Failure to start the process is ignored.
-    """
+    """Runs memcli with these arguments in a process of its own, with `piped` as standard input. It outlives this process and
+    inherits none of its files. A failure to start it is ignored."""
     import subprocess
 
     from memcli.git.hooks import this_program
@@ -39,47 +37,31 @@ def start(arguments: Sequence[str], piped: str = "") -> None:
         assert child.stdin
         child.stdin.write(piped.encode())
         child.stdin.close()
-        child.returncode = 0  # nobody waits for it
+        child.returncode = 0  # or Python would warn that nobody has waited for it
 
 
-def embed_later(session: CommandContext, workspace: Workspace) -> bool:
-    """Starts to compute the missing vectors of a store in the background. Returns whether it was started.
-
-    Not while the clock is frozen: what such a command leaves behind must not depend on when it is looked at.
-    """
-    if not _may_embed(session, workspace):
-        return False
-    space = session.options["space"]
-    chosen = [*([f"--space={space}"] if space else []), *(["--offline"] if session.options["offline"] else [])]
-    start(["store", "index", "embed", "--background", f"--root={workspace.root}", *chosen])
-    return True
-
-
-def embed_soon(session: CommandContext, workspace: Workspace) -> None:
-    """Has the missing vectors of a store computed, here if that takes a moment, as behind a small ingest; else as
-    `embed_later` does."""
-    if not _may_embed(session, workspace):
+def embed_missing(session: CommandContext, workspace: Workspace, *, few_at_once: bool = False) -> None:
+    """Computes the missing vectors of a store in the background; with `few_at_once`, up to _FEW in this process."""
+    # Not while the clock is frozen: the files that such a command leaves must not depend on when another process writes.
+    if session.is_frozen or "off" in (os.environ.get(SWITCH), workspace.embedder):
         return
-    from memcli.app.space import embed_few
+    # The names of providers and of the user's own models have a colon: those may take any time.
+    if few_at_once and ":" not in workspace.embedder:
+        from memcli.app.space import embed_few
 
-    # A colon is in the names of providers and of models of the user's own.
-    if ":" not in workspace.embedder:  # those may take any time
         with suppress(MemcliError):
             if embed_few(workspace, _FEW):
                 return
-    embed_later(session, workspace)
-
-
-def _may_embed(session: CommandContext, workspace: Workspace) -> bool:
-    return not session.is_frozen and "off" not in (os.environ.get(SWITCH), workspace.embedder)
+    space = session.options["space"]
+    chosen = [*([f"--space={space}"] if space else []), *(["--offline"] if session.options["offline"] else [])]
+    start(["store", "index", "embed", "--background", f"--root={workspace.root}", *chosen])
 
 
 def run_alone(root: str, work: Callable[[Callable[[], bool]], object]) -> None:
-    """Does the work at the lowest priority when no other process does it. One waits, for what came while it was done;
-    more are not needed. There is nobody to tell of an error.
+    """Runs `work` at the lowest priority, while no other process runs background work on the store at `root`. Errors are ignored:
+    the process has no output.
 
-    The work gets a function that says whether the store is still the one at `root` that it began with. It is never made: once it
-    is gone, or is another one, there is nothing to do.
+    `work` gets a function that returns whether the store still exists and is the one that it began with.
     """
     give_way()
     layout, store = Layout(root), identity(root)
@@ -88,17 +70,19 @@ def run_alone(root: str, work: Callable[[Callable[[], bool]], object]) -> None:
         return store is not None and identity(root) == store
 
     with suppress(MemcliError), ExitStack() as turn:
+        # One process waits while another works, for what has been stored since that began; a third would find nothing to do.
         with locked(layout.turn("next"), "the next background work", 0):
             turn.enter_context(locked(layout.turn("now"), "the background work", math.inf))
+        # A store that was deleted meanwhile must not be made again.
         if is_there():
             work(is_there)
 
 
 def give_way() -> None:
-    """Sets the priority of this process to the lowest there is, permanently."""
+    """Sets the priority of this process to the lowest, permanently."""
     if hasattr(os, "nice"):
         os.nice(_LOWEST)
-    # Linux may weigh sessions against each other, and priorities within a session alone.
+    # With its autogroups, Linux compares priorities only within a session: that of the session is lowered, too.
     with suppress(OSError, AttributeError):
         if os.getsid(0) == os.getpid():
             with open("/proc/self/autogroup", "w", encoding="ascii") as group:

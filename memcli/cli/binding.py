@@ -1,4 +1,4 @@
-"""Python values of a call converted to what the command line would give for the options that a verb declares."""
+"""Converts the Python values of a call to those that the command line would yield for the options of a verb."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from memcli.cli.verb import Verb
 
 EXIT_CODES_ONLY = frozenset(("exit_code", "fail_empty", "fail_under", "fail_weak"))
-"""Options that only choose an exit code, which a call does not have."""
+"""Options that only change the exit code: a call has none."""
 PROCESS_ONLY = frozenset(("background", "stdin0"))
-"""Options that say how the process works or reads standard input: it belongs to the program."""
+"""Options that change the priority of the process or read standard input: both belong to the program that calls."""
 
 
 def parameters(verb: Verb) -> dict[str, Field]:
-    """The fields of a verb that a call can give."""
+    """The fields of a verb that a call can set, by name."""
     left_out = EXIT_CODES_ONLY | PROCESS_ONLY
     return {name: field for name, field in verb.options.FIELDS.items() if name not in left_out}
 
 
 def bind(verb: Verb, arguments: Sequence[Any], options: Mapping[str, Any]) -> tuple[dict[str, Any], bytes | None]:
-    """The values of the verb's fields, and the standard input that a value stands for.
+    """The values of the verb's fields, and the bytes to read as standard input if a value is a stream or bytes.
 
-    Raises TypeError for a name that the verb does not have, UsageError for a value of the wrong type.
+    Raises TypeError for an unknown or missing argument, UsageError for a value of the wrong type.
     """
     fields = parameters(verb)
     values = dict(options)
@@ -55,10 +55,10 @@ def bind(verb: Verb, arguments: Sequence[Any], options: Mapping[str, Any]) -> tu
 
 
 def typed(field: Field, value: Any, streams: dict[str, bytes] | None = None) -> Any:
-    """The value of an option as the command reads it.
+    """The value of a field as the command line would yield it.
 
-    Where a file can be named, what is to be read can be given instead: it is put into `streams` by the name of the field, and
-    the value is `-`. Raises UsageError for a value of the wrong type, and without `streams` for such contents.
+    For an option that names a file, the value may be its contents: they are stored in `streams` by the name of the field, and
+    the result is `-`. Raises UsageError for a value of the wrong type, and for contents without `streams`.
     """
     if not field.many:
         return _one(field, value, streams)
@@ -72,9 +72,9 @@ def typed(field: Field, value: Any, streams: dict[str, bytes] | None = None) -> 
 
 
 def _one(field: Field, value: Any, streams: dict[str, bytes] | None) -> Any:
-    """One value of a field: plain, as a file's contents, or as the text that the command line takes for JSON and pairs."""
+    """A single value of a field: a plain value, `-` for contents, or the text of JSON and of pairs."""
     kind = field.type
-    if kind is bool or isinstance(value, bool):  # which Python takes for a number
+    if kind is bool or isinstance(value, bool):  # in Python a bool is an int
         if kind is not bool or not isinstance(value, bool):
             raise _wrong(field, value)
         return value
@@ -106,9 +106,9 @@ def _wrong(field: Field, value: Any) -> UsageError:
 
 
 def _contents(value: Any) -> bytes:
-    """The bytes of a value given in place of a file name: bytes, an open file, or lines (mappings become JSON lines).
+    """The bytes of a value that replaces a file: bytes, an open file, or lines, where mappings become JSON lines.
 
-    Raises UsageError for anything else.
+    Raises UsageError for any other value.
     """
     if isinstance(value, bytes):
         return value

@@ -1,4 +1,4 @@
-"""Verbs called by a program in its own process: arguments are Python values, the result is what `--json` prints."""
+"""Calls of verbs by a program, in its own process: arguments are Python values, the result is what `--json` prints."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 _MODEL_SECONDS = 5.0
-"""The longest wait of a question for the embedding model, in seconds."""
+"""The longest time in seconds that a query waits for the embedding model."""
 _RANKING = ("recall", "session context")
 
 
 class Calls:
-    """Runs verbs on one store, keeping what is expensive to load from call to call.
+    """Runs verbs on one store. Models, indexes and vectors are cached from call to call.
 
-    Calls from several threads run one after the other. Every call reads the store as it is then.
+    Calls from several threads run one after the other. Each reads the current state of the store.
     """
 
     def __init__(self, options: Mapping[str, str | None], note: Callable[[str], None]) -> None:
@@ -41,8 +41,9 @@ class Calls:
 
         self._options = dict(options)
         self._note = note
-        # Calls run one after the other under the lock, with the cache that they share, until the event says that nobody waits.
-        self._line = WorkspaceCache(), RLock(), Event()
+        # The shared cache, the lock under which calls run, and the event that is set when they are abandoned. One value, since
+        # `abandon` replaces all three while a call may be taking them.
+        self._shared = WorkspaceCache(), RLock(), Event()
         self._is_late = self._has_model = False
         self._loader: Thread | None = None
 
@@ -55,17 +56,17 @@ class Calls:
         as_json: bool = True,
         environ: Mapping[str, str] = os.environ,
     ) -> Any:
-        """The result of a verb, or what it prints in a pipe. `environ` leads to the stores and names the user. Raises
-        MemcliError, and TypeError for arguments that the verb does not have."""
+        """The result of a verb; the text that it prints in a pipe if not `as_json`, or if the call names a format. `environ`
+        names the stores and the user. Raises MemcliError, and TypeError for unknown arguments."""
         given = {name: value for name, value in options.items() if name != "space"}
         values, data = bind(verb, arguments, given)
         output = _Values(as_json and values.get("format") is None, self._note)
-        with self._turn() as kept, called(data):
-            return self._run(kept, verb, values, options.get("space"), output, environ)
+        with self._turn() as cache, called(data):
+            return self._run(cache, verb, values, options.get("space"), output, environ)
 
     def text(self, verb: Verb, options: Mapping[str, Any]) -> str:
-        """What a command prints in a pipe, and then its messages, for an agent; also those of an error after the answer.
-        Raises as `run` does, and RefusedError while memory is off."""
+        """The text that a command prints in a pipe, then its messages, for an agent. Raises as `run` does, and RefusedError
+        while memory is off."""
         from memcli.settings import is_on
         from memcli.store.trust import is_off
         from memcli.wiring.roots import locate
@@ -79,16 +80,17 @@ class Calls:
         values, data = bind(verb, (), given)
         notes: list[str] = []
         output = _Values(as_json=False, note=notes.append)
-        with self._turn() as kept, called(data):
+        with self._turn() as cache, called(data):
             if verb.name in _RANKING and self._is_loading and self._loader is not None:
-                self.load()  # the store may be another one than at first
+                self.load()  # an earlier load may have ended without the model, if the store of that time did not use it
                 self._loader.join(_MODEL_SECONDS)
                 check_cancelled()
             if verb.name in _RANKING and self._is_loading:
                 notes.append("the embedding model is still loading: this answer is by words alone; ask again for more")
             try:
-                text = self._run(kept, verb, values, options.get("space"), output) or ""
-            except (NotFoundError, UsageError) as error:  # of some of the memories that were named
+                text = self._run(cache, verb, values, options.get("space"), output) or ""
+            except (NotFoundError, UsageError) as error:
+                # With a result, the error is about some of the references: the others have been printed or changed.
                 if not isinstance(error.value, str):
                     raise
                 text = error.value
@@ -97,24 +99,24 @@ class Calls:
 
     @contextmanager
     def _turn(self) -> Iterator[WorkspaceCache]:
-        """Holds the lock during a call and yields the shared cache; the call is cancelled when it is abandoned."""
-        kept, lock, is_abandoned = self._line
+        """A context for a call: holds the lock and yields the shared cache. `abandon` cancels the call."""
+        cache, lock, is_abandoned = self._shared
         with lock, cancelled_by(is_abandoned.is_set):
-            yield kept
+            yield cache
 
     def abandon(self) -> None:
-        """Cancels the running call, which stops at its next check. The next call does not wait for it, and shares only models
+        """Cancels the running call, which stops at its next check. The next call does not wait for that, and shares only models
         with it."""
-        kept, _, is_abandoned = self._line
+        cache, _, is_abandoned = self._shared
         is_abandoned.set()
-        self._line = kept.successor(), RLock(), Event()
+        self._shared = cache.successor(), RLock(), Event()
 
     def state(self) -> object:
-        """A value that differs after any space that calls read has changed; None without a store."""
+        """A value that changes whenever a space that calls read has changed; None without a store."""
         options = {**self._options, "command": "mcp"}
         try:
-            with self._turn() as kept:
-                own = kept.open(options, os.environ)
+            with self._turn() as cache:
+                own = cache.open(options, os.environ)
                 return [
                     (one.root, name, one.fingerprint(name))
                     for one in (own, own.elsewhere)
@@ -125,11 +127,11 @@ class Calls:
             return None
 
     def load_later(self) -> None:
-        """Postpones loading the model to `load`: until then calls search by words, and `text` waits a few seconds for it."""
+        """Postpones loading the model to `load`: until then calls search by words. `text` waits up to _MODEL_SECONDS for it."""
         self._is_late = True
 
     def load(self, *, waits: bool = False) -> None:
-        """Loads the model in a thread, once, if `load_later` postponed it and the current store uses it. `waits` for it."""
+        """Loads the model in a thread, once, if `load_later` postponed it and the current store uses it. `waits` for the end."""
         if self._is_late and (self._loader is None or not self._loader.is_alive()):
             self._loader = Thread(target=self._load, daemon=True, name="model")
             self._loader.start()
@@ -140,12 +142,12 @@ class Calls:
         if not self._is_loading:
             return
         try:
-            model = self._line[0].part(("embedder", DEFAULT_EMBEDDER), EMBEDDERS[DEFAULT_EMBEDDER])
+            model = self._shared[0].part(("embedder", DEFAULT_EMBEDDER), EMBEDDERS[DEFAULT_EMBEDDER])
             if model is not None:
-                model.embed(["load the model"])
+                model.embed(["load the model"])  # the first text loads it
                 self._has_model = True
         except MemcliError as error:
-            self._note(error.message)  # and each recall says that it answers by words alone
+            self._note(error.message)  # no failure: each recall notes that it searched by words only
         finally:
             self._is_late = False
 
@@ -164,12 +166,12 @@ class Calls:
 
     def close(self) -> None:
         """Closes the cached indexes and vectors. The next call loads them again."""
-        with self._turn() as kept:
-            kept.close()
+        with self._turn() as cache:
+            cache.close()
 
     def _run(
         self,
-        kept: WorkspaceCache,
+        cache: WorkspaceCache,
         verb: Verb,
         values: Mapping[str, Any],
         space: str | None,
@@ -179,10 +181,10 @@ class Calls:
         known = {name: self._options.get(name) for name in ("root", "freeze_clock")}
         offline = bool(self._options.get("offline"))
         common = CommonOptions(quiet=True, offline=offline, space=space or self._options.get("space"), **known)
-        session = CommandContext(verb.name, common, output, kept.open, environ)
+        session = CommandContext(verb.name, common, output, cache.open, environ)
         session.options |= {name: value for name, value in self._options.items() if name not in CommonOptions.FIELDS}
         session.has_model = self._has_model
-        if self._is_loading:  # until the model is there, words alone answer
+        if self._is_loading:  # a call that used it would wait until it is loaded
             session.options["embedder"] = "off"
         try:
             verb.run_in(session, values)
@@ -196,11 +198,11 @@ class Calls:
 
 
 class _Values(Output):
-    """The output of a call: collects the result as a value, or as text if the call names a format."""
+    """The output of a call: collects the result as a value, or as text without `as_json`."""
 
     def __init__(self, as_json: bool, note: Callable[[str], None]) -> None:
         super().__init__(json=as_json, quiet=True)
-        self._tell = note
+        self._note = note
         self._values: list[Json] = []
         self._is_list = False
         self._texts: list[str] = []
@@ -237,4 +239,4 @@ class _Values(Output):
         self._texts.append(text)
 
     def note(self, text: str) -> None:
-        self._tell(text)
+        self._note(text)

@@ -1,4 +1,4 @@
-"""What `.memory/config.toml` sets of the options of a command: a table of the command's name, with keys as its options."""
+"""Options of commands set in `.memory/config.toml`: in a table with the name of the command, by keys named as the options."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from memcli.store.layout import FOLDER
 
 FILE = f"{FOLDER}/config.toml"
 _VARIABLES = frozenset((*CONFIG_FIELDS, "session"))
-"""The options that have a variable of their name, which wins over the configuration."""
+"""The options that have an environment variable, which overrides the configuration."""
 _MOST_LINES = 500
+"""The most lines of a file in which the line of a key is looked for: the time grows with the square of their number."""
 _LONGEST = 40
+"""The most characters of a key that a message prints."""
 
 
 @contextmanager
 def explained(values: Mapping[str, Any], places: Mapping[str, tuple[Field, Callable[[], str]]]) -> Iterator[None]:
-    """Within it, a UsageError that names an option or value of the configuration begins with file, line and key of it."""
+    """A context in which a UsageError about an option or value of the configuration gets its file, line and key in front."""
     try:
         yield
     except UsageError as error:
@@ -47,11 +49,11 @@ def read(
     *,
     is_accepted: bool,
 ) -> tuple[dict[str, Any], dict[str, tuple[Field, Callable[[], str]]]]:
-    """What a configuration sets of the options of a command that are not `given`: the values by the names of their fields,
-    and for each its option with a function that finds file, line and key for a message.
+    """The options of a command that a configuration sets and the caller has not `given`: the values by the names of their
+    fields; and by the same names the field, with a function that finds file, line and key for a message.
 
-    In a store that is not accepted, only harmless options hold; `note` is called with the names of the others. Raises
-    UsageError naming file, line and key of what is wrong.
+    Unless the store `is_accepted`, only harmless options are used, and `note` is called with a message that names the others.
+    Raises UsageError naming file, line and key of a wrong value.
     """
     values: dict[str, Any] = {}
     places: dict[str, tuple[Field, Callable[[], str]]] = {}
@@ -59,6 +61,7 @@ def read(
     for key, option, value, problem in _entries(config, command, options):
         if is_accepted and problem:
             raise UsageError(f"{_place(config, command, key)}: {problem.message}", problem.hint)
+        # A mistake in a clone that is not accepted is ignored too: a stranger's file must not make commands fail.
         if option is None or problem or not (is_accepted or option.is_harmless):
             ignored.append(f"{command}.{_shown(key)}")
         elif option.name not in given and not (option.name in _VARIABLES and os.environ.get(variable(option.name))):
@@ -70,7 +73,7 @@ def read(
 
 
 def withheld(config: Config, options: Mapping[str, type[Options]]) -> dict[str, Any]:
-    """The keys of a configuration that hold only once the store is accepted, as `command.key`, with their values."""
+    """The keys of a configuration that are ignored until the store is accepted, as `command.key`, with their values."""
     return {
         f"{command}.{_shown(key)}": _plain(config.tables[command][key])
         for command in config.tables
@@ -80,7 +83,7 @@ def withheld(config: Config, options: Mapping[str, type[Options]]) -> dict[str, 
 
 
 def problems(config: Config, options: Mapping[str, type[Options]]) -> list[str]:
-    """What is wrong with the tables of a configuration, each with `command.key`."""
+    """The problems in the tables of a configuration, as `command.key: message`."""
     return [
         f"{command}.{_shown(key)}: {problem.message}"
         for command in config.tables
@@ -90,7 +93,7 @@ def problems(config: Config, options: Mapping[str, type[Options]]) -> list[str]:
 
 
 _Entry = tuple[str, Field | None, Any, UsageError | None]
-"""A key of a table, with its option and the value for it, or with what is wrong."""
+"""A key of a table with its option and value; or with None for both and the error."""
 
 
 def _entries(config: Config, command: str, options: type[Options]) -> Iterator[_Entry]:
@@ -124,7 +127,8 @@ def _entries(config: Config, command: str, options: type[Options]) -> Iterator[_
 
 
 def _shown(key: str) -> str:
-    """A key for a message: a stranger may have written anything."""
+    """A key for a message, in ASCII and cut at _LONGEST characters."""
+    # In a clone a stranger has written it: it must not move the cursor.
     return (
         key
         if key.isascii() and key.replace("-", "_").isidentifier() and len(key) <= _LONGEST
@@ -133,7 +137,7 @@ def _shown(key: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value of TOML as one of JSON: dates, and numbers that are none, as text."""
+    """A value of TOML as one of JSON: dates, infinities and NaN become text."""
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, float) and not isfinite(value):
@@ -144,8 +148,10 @@ def _plain(value: Any) -> Any:
 
 
 def _place(config: Config, command: str, key: str) -> str:
-    """`FILE:N: COMMAND.KEY`: where a key is set, and its name; without the line in a file too long to look for it."""
+    """`FILE:N: COMMAND.KEY`, the place of a key; without the line in a file of more than _MOST_LINES."""
     import tomllib
+
+    # tomllib gives no positions: the line is the first with which the beginning of the file has the key.
 
     lines = config.text.splitlines(keepends=True)
     where, before = FILE, 0

@@ -25,10 +25,10 @@ _T = TypeVar("_T")
 
 
 class EditorFile:
-    """A file for the user's editor that contains the text of `memory`, or nothing for a new one.
+    """A temporary file for the user's editor with the text of `memory`, empty for a new memory.
 
-    With `as_object`, or if the memory has no text, it contains all fields as JSON. The file is kept until `remove`, so that
-    edits are not lost if they cannot be saved.
+    With `as_object`, or if the memory has no text, it has all fields as JSON. It exists until `remove` is called, so that edits
+    are not lost if they cannot be saved.
     """
 
     def __init__(self, memory: Memory | None = None, as_object: bool = False) -> None:
@@ -39,7 +39,7 @@ class EditorFile:
         self._raw = raw
         text = raw if self._whole is None else encode(self._whole).decode()
         self._written = (text if text.endswith("\n") or not text else text + "\n").encode()
-        # No name from a memory: its id may have come from somebody else's repository.
+        # Not named after the memory, whose id may be from a repository of strangers.
         name = "memory.txt" if self._whole is None else "memory.json"
         self.path = os.path.join(tempfile.mkdtemp(prefix="memcli-"), name)
         with open(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -51,13 +51,13 @@ class EditorFile:
         return decode(read_file(self.path), "the edited text")
 
     def write(self, text: str) -> None:
-        """Writes `text` to the file, ending it with a line break like an editor."""
+        """Writes `text` to the file, with a final line break as an editor does."""
         with open(self.path, "wb") as file:
             file.write((text if text.endswith("\n") or not text else text + "\n").encode())
 
     @property
     def is_changed(self) -> bool:
-        """Whether the file contains edits."""
+        """Whether the file has been edited, and can be read and is not empty."""
         try:
             return read_file(self.path) not in (self._written, b"")
         except MemcliError:
@@ -69,10 +69,10 @@ class EditorFile:
 
         program, *arguments = command = editor_command()
         name = shlex.join(command)
-        # Ctrl-C goes to the editor too. A handler is not inherited by it, unlike SIG_IGN.
+        # Ctrl-C reaches the editor too, and is for it alone. SIG_IGN would be inherited by the editor; a handler is not.
         before = signal.signal(signal.SIGINT, lambda *_: None)
         try:
-            # A name without a folder is looked for on PATH, whose relative folders do not count.
+            # Relative folders of PATH do not count: they could lead into the repository.
             file = program if os.path.dirname(program) else find_program(program)
             if file is None:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), program)
@@ -134,8 +134,8 @@ def edit_memory(
 ) -> _T | None:
     """Opens the editor and returns the result of `save` on the changed fields; None if nothing changed.
 
-    `save` also gets the memory as it was opened, or None once the user has been warned of a concurrent change. On failure,
-    asks on a terminal whether to edit again; otherwise the error says where the text is kept.
+    `save` also gets the memory as it was opened, to detect a concurrent change; None once the user has been warned of one. If
+    saving fails, the user may edit again; without a terminal, the error names the file with the edited text.
     """
     if is_called():
         raise UsageError("nothing to change", "give the text or the fields to set")

@@ -1,6 +1,6 @@
-"""Git hooks: installed and removed with notes for the user, and run within a time limit or in a process of their own.
+"""Git hooks: installing and removing them, and running them within a time limit or in a process of their own.
 
-Beside it what `check secrets` and the hook pre-push scan: named files, files of the store, versions in git.
+Also the documents that `check secrets` and the hook pre-push scan: named files, files of the store, versions in git.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memcli.app.repo import over_repo
 from memcli.app.scan import Document, Rules
 from memcli.app.workspace import Workspace, load_space
 from memcli.cli.arguments import read_file
-from memcli.cli.background import FOREGROUND, embed_soon, start
+from memcli.cli.background import FOREGROUND, embed_missing, start
 from memcli.cli.output import report
 from memcli.cli.verb import CommandContext
 from memcli.codec.space import encode_space
@@ -36,25 +36,24 @@ from memcli.wiring.roots import named_root
 from memcli.wiring.workspace import chosen_store
 
 ChangedHooks = tuple[dict[str, "Json"], list[str], int]
-"""What became of the hooks: as JSON, as a line for each that was changed, and the exit code, 0 unless one was refused."""
+"""The state of the hooks as JSON, a line for each one that was changed, and the exit code: 0 unless a change was refused."""
 
 
 def install_hooks(session: CommandContext, names: Sequence[str]) -> ChangedHooks:
-    """Installs hooks, and starts to build the space `repo` where it is missing. Raises UsageError, StoreError."""
+    """Installs hooks, and builds the space `repo` in the background if it is missing. Raises UsageError, StoreError."""
     from memcli.git.hooks import find_hooks
     from memcli.wiring.roots import locate
 
     hooks = find_hooks(os.getcwd())
-    done = _each(session, names, hooks.install)
+    changed = _apply(session, hooks.folder, names, hooks.install)
     has_store = locate(session.options, os.environ) is not None
     if not has_store:
         session.output.note("there is no store yet: the hooks do nothing until you run `memcli init`")
-    if hooks.is_seen and any(what != "unchanged" for what in done.values()):
+    if hooks.is_seen and any(what != "unchanged" for what in changed[0]["hooks"].values()):
         session.output.note(f"{hooks.folder} is in the work tree: git shows the hooks as changes; do not commit them")
-    changed = _changed(hooks.folder, done)
     if not has_store:
         return changed
-    # A new clone lacks the space for what is read from the repository.
+    # A new clone lacks the space `repo`, which git ignores.
     from memcli.store.layout import complete_ignore
     from memcli.wiring.build import is_missing
 
@@ -72,14 +71,15 @@ def install_hooks(session: CommandContext, names: Sequence[str]) -> ChangedHooks
 
 
 def remove_hooks(session: CommandContext, names: Sequence[str]) -> ChangedHooks:
-    """Removes hooks, and restores those that were there before. Raises UsageError, StoreError."""
+    """Removes hooks, and restores the hooks that they had replaced. Raises UsageError, StoreError."""
     from memcli.git.hooks import find_hooks
     from memcli.wiring.roots import locate
 
     hooks = find_hooks(os.getcwd())
-    done = _each(session, names, hooks.uninstall)
-    if {"removed", "restored"}.isdisjoint(done.values()):
-        return _changed(hooks.folder, done)
+    changed = _apply(session, hooks.folder, names, hooks.uninstall)
+    if {"removed", "restored"}.isdisjoint(changed[0]["hooks"].values()):
+        return changed
+    # Git has one set of hooks for all stores of a repository: those who use the others must know.
     own = None
     with suppress(MemcliError):
         own = locate(session.options, os.environ)
@@ -89,27 +89,23 @@ def remove_hooks(session: CommandContext, names: Sequence[str]) -> ChangedHooks:
             f"the hooks also worked for {', '.join(others)}, as git calls them for the whole repository; "
             "`memcli hook install` installs them again"
         )
-    return _changed(hooks.folder, done)
+    return changed
 
 
-def _each(session: CommandContext, names: Sequence[str], act: Callable[[str], str]) -> dict[str, str]:
-    """Applies `act` to each hook. A refused hook is reported and does not stop the others."""
+def _apply(session: CommandContext, folder: str, names: Sequence[str], act: Callable[[str], str]) -> ChangedHooks:
+    """Applies `act` to each hook, which returns its new state. A refused hook is reported and does not stop the others."""
     for name in names:
         check_name(name)
-    done: dict[str, str] = {}
+    states: dict[str, str] = {}
     for name in dict.fromkeys(names):
         try:
-            done[name] = act(name)
+            states[name] = act(name)
         except RefusedError as error:
             session.output.note(f"{error.message} ({error.hint})")
-            done[name] = "refused"
-    return done
-
-
-def _changed(folder: str, done: dict[str, str]) -> ChangedHooks:
-    lines = [f"{what} {name}" for name, what in done.items() if what != "absent"]
-    code = RefusedError.exit_code if "refused" in done.values() else 0
-    return {"folder": folder, "hooks": done}, lines, code
+            states[name] = "refused"
+    lines = [f"{state} {name}" for name, state in states.items() if state != "absent"]
+    code = RefusedError.exit_code if "refused" in states.values() else 0
+    return {"folder": folder, "hooks": states}, lines, code
 
 
 _VERBOSE = "MEMCLI_HOOK_VERBOSE"
@@ -121,12 +117,12 @@ _MAX_PAIRS = 1 << 20
 
 
 def run_hook(session: CommandContext, hook: str, arguments: Sequence[str], *, detached: bool) -> bool:
-    """Runs the hook. Returns whether work that ran out of time is still running. Never raises a MemcliError."""
+    """Runs a git hook. Returns whether its work is still running after the time limit. Never raises a MemcliError."""
     waits = bool(os.environ.get(FOREGROUND))
     if hook == "prepare-commit-msg":
 
         def advised(workspace: Workspace, _: HookLog) -> dict[str, Json]:
-            from memcli.wiring.hooks import advise  # within the time that the hook may take
+            from memcli.wiring.hooks import advise  # here, so that its import counts towards the time limit
 
             return advise(workspace, arguments[0]) if arguments else {"outcome": "no message"}
 
@@ -135,8 +131,10 @@ def run_hook(session: CommandContext, hook: str, arguments: Sequence[str], *, de
     if hook == "pre-push":
         seconds = None if waits else _PUSH_SECONDS
         return _run_within(seconds, lambda: _logged(session, hook, lambda w, _: _look_for_secrets(session, w)))
-    pairs = ""
-    if hook == "post-rewrite" and not sys.stdin.isatty():  # the rewritten commits
+    pairs = (
+        ""  # of old and new hashes, which git writes to the hook; read here, since a detached process has no such input
+    )
+    if hook == "post-rewrite" and not sys.stdin.isatty():
         with suppress(OSError):
             pairs = sys.stdin.buffer.read(_MAX_PAIRS).decode("ascii", "replace")
     if not detached and not waits:
@@ -145,7 +143,7 @@ def run_hook(session: CommandContext, hook: str, arguments: Sequence[str], *, de
             start(["hook", "run", "--detached", f"--root={root}", *space, hook, "--", *arguments], pairs)
         return False
     if detached:
-        with suppress(OSError):  # it leads a session already
+        with suppress(OSError):  # it leads a session already, as a process made by `background.start` does
             os.setsid()
 
     def followed(workspace: Workspace, log: HookLog) -> dict[str, Json]:
@@ -154,7 +152,7 @@ def run_hook(session: CommandContext, hook: str, arguments: Sequence[str], *, de
         with log.one_at_a_time(_TURN_SECONDS):
             result = follow(workspace, log, hook, arguments, pairs)
         if result["outcome"] == "ingested" and not waits:
-            embed_soon(session, workspace)
+            embed_missing(session, workspace, few_at_once=True)
         return result
 
     _logged(session, hook, followed)
@@ -162,12 +160,12 @@ def run_hook(session: CommandContext, hook: str, arguments: Sequence[str], *, de
 
 
 def _roots(session: CommandContext) -> list[str]:
-    """The stores that a hook works for: the one that is named, else each of the work tree, since git calls a hook at the
-    top and a store may be in a folder."""
+    """The stores that a hook works for: the one named by --root or MEMCLI_ROOT, else all stores of the work tree."""
     named = session.options["root"] or os.environ.get("MEMCLI_ROOT")
     here, home = os.getcwd(), os.path.expanduser("~")
     with suppress(MemcliError):
         found = named_root(named) if named else find_root(here, home)
+        # Git calls a hook at the top of the work tree, and a store may be in a folder below.
         work_tree = None if named else find_work_tree(here, home)
         others = stores_of(work_tree) if work_tree else []
         return sorted({*others, *([found] if found else [])})
@@ -175,6 +173,7 @@ def _roots(session: CommandContext) -> list[str]:
 
 
 def _look_for_secrets(session: CommandContext, workspace: Workspace) -> dict[str, Json]:
+    """Warns of secrets in the files of the store. Returns the result for the log."""
     from memcli.app.scan import scan
 
     rules, root = open_rules(session, must_exist=True, root=workspace.root)
@@ -194,7 +193,7 @@ def _logged(
     work: Callable[[Workspace, HookLog], Mapping[str, Json]],
     backend: str | None = None,
 ) -> None:
-    """Runs the work for each store and logs the results, since no one is there to see an error."""
+    """Runs `work` for each store and writes its result to the store's log. Errors are only logged, too."""
     is_verbose = bool(os.environ.get(_VERBOSE))
     session.output.quiet = not is_verbose
     for root in _roots(session):
@@ -216,6 +215,7 @@ def _logged(
             result = {"outcome": "failed", "error": reason_of(error)}
         spent = round((time.monotonic() - since) * 1000)
         entry = {"at": workspace.clock(), "hook": hook, "space": workspace.space, "ms": spent, **result}
+        # A store that was deleted or replaced meanwhile must not come back as a folder with a log.
         if identity(workspace.root) == store:
             with suppress(MemcliError, OSError):
                 log.add(entry)
@@ -225,7 +225,7 @@ def _logged(
 
 def _run_within(seconds: float | None, work: Callable[[], None]) -> bool:
     """Runs `work`, waiting at most this many seconds (None: no limit). Returns whether it is still running."""
-    # In a thread: a query of SQLite, or a git that waits for a disk, cannot be interrupted in the one that must answer.
+    # In a thread, because a query of SQLite, or a wait for git and the disk, cannot be interrupted.
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     thread.join(seconds)
@@ -233,9 +233,9 @@ def _run_within(seconds: float | None, work: Callable[[], None]) -> bool:
 
 
 def open_rules(session: CommandContext, *, must_exist: bool, root: str | None = None) -> tuple[Rules, str]:
-    """The rules and the root of the store that is meant, or that is at `root`. Files can be scanned without a store; their marks are then empty.
+    """The rules for secrets and the root of the store that the options name, or of the one at `root`.
 
-    Raises NotFoundError if there is no store but one is required.
+    Without a store the root is empty and secrets get no marks. Raises NotFoundError if `must_exist`.
     """
     try:
         workspace = session.open(root=root)
@@ -248,7 +248,10 @@ def open_rules(session: CommandContext, *, must_exist: bool, root: str | None = 
 
 
 def documents(root: str, files: Sequence[str], *, history: bool, staged: bool) -> Iterator[Document]:
-    """The documents to scan, in order. Raises NotFoundError, UsageError, StoreError, ProviderError."""
+    """The documents to scan: versions in git for `history` and `staged`, else `files`, else the files of the store at `root`.
+
+    Raises NotFoundError, UsageError, StoreError, ProviderError.
+    """
     if history or staged:
         from memcli.git import revisions
 
@@ -262,7 +265,7 @@ def documents(root: str, files: Sequence[str], *, history: bool, staged: bool) -
 
 
 def served(session: CommandContext) -> Iterator[Document]:
-    """The spaces that are on a server, as files of theirs. Raises StoreError, RefusedError, CorruptError."""
+    """The spaces of a store on a server, as space files. Raises StoreError, RefusedError, CorruptError."""
     if not chosen_store(session.options, os.environ):
         return
     store = session.open().store

@@ -1,4 +1,5 @@
-"""The command line by Typer: help, the errors of wrong options, and what the parser in `options.py` leaves to it."""
+"""The command line built with Typer: the help, the errors of wrong options, and command lines that the parser in `options.py`
+does not accept."""
 
 from __future__ import annotations
 
@@ -17,11 +18,12 @@ from memcli.cli.verb import ALIASES, CHECK, PLUMBING, RECALL, SHARE, START, Comm
 from memcli.errors import UsageError
 
 HELP = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
-"""Settings that every command has."""
+"""The Typer settings of every command."""
 
 
 def make_command(verb: Verb | Group) -> Any:
     """The Typer command, or group of commands."""
+    # rich_markup_mode=None, since importing Rich doubles the time of --help.
     if isinstance(verb, Group):
         app = typer.Typer(
             name=verb.name, help=verb.text, cls=TyperGroup if verb.default is None else _WithDefault,
@@ -44,25 +46,23 @@ def make_command(verb: Verb | Group) -> Any:
 
 
 def _command_class(verb: Verb) -> type[TyperCommand]:
-    """The class of the Typer command of a verb. Its `--help` has the options that are used most, `memcli help` all."""
+    """The class of the Typer command of a verb. Its `--help` lists the options named in `often`, `memcli help` all."""
 
     class ShortHelp(TyperCommand):
         def format_options(self, ctx: Any, formatter: Any) -> None:
             if ctx.meta.get(_IN_FULL):
                 super().format_options(ctx, formatter)
                 return
-            often = verb.often
-            every, self.params = (
-                self.params,
-                [
-                    one
-                    for one in self.params
-                    if one.name not in CommonOptions.FIELDS
-                    and (not often or one.param_type_name == "argument" or one.name in often)
-                ],
-            )
+            often, params = verb.often, self.params
+            # Typer formats all parameters of the command: those left out are taken from it meanwhile.
+            self.params = [
+                one
+                for one in params
+                if one.name not in CommonOptions.FIELDS
+                and (not often or one.param_type_name == "argument" or one.name in often)
+            ]
             super().format_options(ctx, formatter)
-            self.params = every
+            self.params = params
             with formatter.section("Common options"):
                 formatter.write_text(_COMMON)
             more = len([one for one in verb.options.FIELDS.values() if not one.is_argument]) - len(often)
@@ -74,17 +74,19 @@ def _command_class(verb: Verb) -> type[TyperCommand]:
 
 
 _IN_FULL = "memcli.help"
+"""The key in a Typer context that makes the help list all options."""
 _COMMON = "-s/--space, --root, --json, -q/--quiet, --offline, --freeze-clock, --color, --no-pager, -h/--help"
 
 
 def _function(verb: Verb) -> Callable[..., None]:
     """A function with one parameter per field, for Typer to inspect."""
     common = CommonOptions.FIELDS
-    # The flags that take back what the configuration sets are left out of the help.
+    # Hidden in the help: flags such as --no-explain are needed only if the configuration sets the option.
     negations = {f"negation_{f.strip('-').replace('-', '_')}": (f, field) for f, field in verb.negations.items()}
 
     def run(ctx: typer.Context, **values: Any) -> None:
         shared = CommonOptions(**{name: values.pop(name) for name in common})
+        # Typer fills in defaults: a value counts as given only if it is from the command line, else the configuration holds.
         sources = {name: ctx.get_parameter_source(name) for name in values}
         given = {name: values[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"}
         for name, (flag, field) in negations.items():
@@ -110,6 +112,7 @@ def _function(verb: Verb) -> Callable[..., None]:
 
 
 def _parameter(field: Field) -> inspect.Parameter:
+    """The parameter that Typer makes an option or argument of."""
     kind: Any = field.type
     if field.many:
         kind = list[kind]
@@ -167,7 +170,7 @@ class Commands(TyperGroup):
 
 
 def unknown_command(name: str) -> UsageError:
-    """The error for a command that there is none of, with the commands that may be meant."""
+    """The error for an unknown command, with the commands that may be meant."""
     from difflib import get_close_matches
 
     known = [*names(), *ALIASES, "version"]
@@ -177,7 +180,7 @@ def unknown_command(name: str) -> UsageError:
 
 
 class _WithDefault(TyperGroup):
-    """A group whose default command runs, and is explained, where none of the others is named."""
+    """A group that runs its default command, and prints its help, if no other command is named."""
 
     default: Any = None
 
@@ -194,7 +197,7 @@ class _WithDefault(TyperGroup):
 
 
 _DEFAULT = "default"
-"""The name under which Typer knows the default command of a group."""
+"""The name of the default command of a group in Typer; errors leave it out (see `output.as_error`)."""
 
 
 @cache
@@ -205,7 +208,7 @@ def load_command(name: str) -> Any:
 
 
 def help_of(words: Sequence[str]) -> str:
-    """The help of a command. Raises UsageError for one that there is none of."""
+    """The help of the command that `words` name, with all options. Raises UsageError for an unknown command."""
     command, context = build(), None
     for word in words:
         context = command.context_class(command, context, info_name=command.name)
@@ -254,7 +257,7 @@ def main(args: Sequence[str]) -> int:
         words = fill_bare(args, verb.options.FIELDS) if isinstance(verb, Verb) else list(args)
         result = build().main(args=words, prog_name="memcli", standalone_mode=False)
         finish()
-    except BaseException as error:  # noqa: BLE001 - what is no failure is raised again
+    except BaseException as error:  # noqa: BLE001 - `reported` raises what is no failure
         return reported(error, "--json" in args)
     return result if isinstance(result, int) else 0
 
@@ -265,7 +268,7 @@ FIRST = {
     CHECK: ("guard", "inbox"),
     SHARE: ("ingest", "watch", "export", "gc"),
 }
-"""The commands of the first help, in the order in which one meets them."""
+"""The commands that `memcli` without arguments lists, in the order in which a new user needs them."""
 
 _HEAD = """\
 memcli: the memory of a software project, kept in its repository
@@ -289,7 +292,7 @@ Aliases: show for get, add for remember, rm for forget.
 
 
 def general_help(which: str = "") -> str:
-    """The help of `memcli` without arguments; of `all` commands by section, those of the first help first; or of `plumbing`,
+    """The help of `memcli` without arguments; with `all`, of all commands by section, those of FIRST first; with `plumbing`, of
     the commands that other programs call."""
     chosen: dict[str, list[str]] = {title: [*first] for title, first in FIRST.items()}
     foot = _FOOT

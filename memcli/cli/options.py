@@ -6,8 +6,8 @@
 
 The flag of a field is derived from its attribute: `dry_run` becomes `--dry-run`.
 
-The parser of command lines. Typer, which takes as long to import as a short command, is imported only for help, completions and
-the errors of what this does not accept. Both read the same fields; a test compares them option by option.
+Also the parser of command lines. Typer takes as long to import as a short command runs, so it is imported only for help,
+completions and command lines that this parser does not accept. Both read the same fields; a test compares them option by option.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from memcli.errors import UsageError
 
+# Modules of short commands import `typing` for type checkers alone: with its named tuples it took a fifth of a `memcli list`.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, ClassVar
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 REQUIRED: Any = object()
 """The default of an argument that must be given."""
 LARGEST = (1 << 53) - 1
-"""The largest whole number that is taken where no other limit is set: every JSON parser reads it exactly."""
+"""The largest whole number that an option without another limit accepts: every JSON parser reads it exactly."""
 
 
 TEXT, CHOICE, NUMBER, TIME, FILE, FOLDER = "text", "choice", "number", "time", "file", "folder"
@@ -50,7 +51,7 @@ _OF_METAVAR = {
 
 
 def kind_of(metavar: str) -> str:
-    """What a value is, by its name in the help. Raises LookupError for a name that nothing is known of."""
+    """The kind of a value by its name in the help, such as FILE or PORT. Raises LookupError for an unknown name."""
     name = metavar.strip("[].")
     found = _OF_METAVAR.get(name) or (CHOICE if "|" in name or name.islower() else "")
     if not found:
@@ -61,11 +62,11 @@ def kind_of(metavar: str) -> str:
 class Field:
     """An option, or an argument, which has no flags.
 
-    `type` is str, int, float or bool (a flag without a value); with `many` the value is a list. `kind` says what the value
-    is: a file, a memory, a time; by default the name in the help, `metavar`, says it. `low` and `high` limit numbers; `read`
-    converts each word. `bare` is the value of a number that is not given after its flag. With `is_harmless`, the
-    configuration of a clone that nobody has accepted may set it: it names no file, program or model, hides nothing that is
-    not of the clone, and lifts no guard.
+    `type` is str, int, float or bool (a flag without a value); with `many` the value is a list. `kind` is the kind of the value,
+    such as a file, a memory or a time, by default that of `metavar`, its name in the help. `low` and `high` limit numbers;
+    `read` converts each word. `bare` is the value if the flag has none. With `is_harmless`, the configuration of a clone that
+    the user has not accepted may set it: it names no file, program or model, hides only memories of the clone, and disables no
+    protection.
     """
 
     __slots__ = (
@@ -86,6 +87,7 @@ class Field:
         self.kind = "" if type is bool else kind or kind_of(metavar)
 
     def __set_name__(self, owner: type, name: str) -> None:
+        # A declaration that two classes share must have the same attribute in both: it has one name.
         assert self.name in ("", name), f"{name} shares the declaration of {self.name}"
         self.name = name
         if not self.flags and not self.is_argument:
@@ -97,7 +99,7 @@ class Field:
         return [] if self.many else self.default
 
     def value_of(self, given: Any) -> Any:
-        """The value of the field for this input. Raises UsageError for a number out of range."""
+        """The value of the field, converted by `read`. Raises UsageError for a number out of range."""
         if self.read is not None:
             return [self.read(word) for word in given] if self.many else self.read(given)
         low, high = self.low, self.high
@@ -111,9 +113,9 @@ class Field:
 
 
 class Options:
-    """The options given to a verb: a value for each field of the class, by default the field's default.
+    """The options of a verb: a value for each field of the class, by default the field's default.
 
-    `given` names those that the caller set, `configured` those that the configuration set.
+    `given` are the names of those that the caller set, `configured` of those that the configuration set.
     """
 
     FIELDS: ClassVar[dict[str, Field]] = {}
@@ -138,7 +140,7 @@ class Options:
 
 
 def fill_bare(args: Sequence[str], fields: Mapping[str, Field]) -> list[str]:
-    """The command line with the values of flags that need none: `--context` becomes `--context=1000`."""
+    """The command line with values added to flags that need none: `--context` becomes `--context=1000`, unless a number follows."""
     bare = {flag: field.bare for field in fields.values() if field.bare for flag in field.flags}
     end = args.index("--") if "--" in args else len(args)
     return [
@@ -167,7 +169,7 @@ def normalized(ref: str) -> str:
     return ref if ref.isascii() else unicodedata.normalize("NFC", ref)
 
 
-# The declarations that several verbs share. A field takes its name from its attribute, so that each of these is for one name.
+# The declarations that several verbs share.
 
 REFS: Any = argument(
     "ID|PATH...", "Memories, by id, unique id prefix or path.", many=True, default=REQUIRED, read=normalized
@@ -194,7 +196,7 @@ def check_one(refs: Sequence[str], digest: str | None) -> None:
 
 
 class CommonOptions(Options):
-    """What every verb takes."""
+    """The options of every verb."""
 
     space: str | None = option(
         "--space",
@@ -215,7 +217,8 @@ class CommonOptions(Options):
 def parse(
     args: Sequence[str], fields: Mapping[str, Field], negations: Mapping[str, Field] = {}
 ) -> dict[str, Any] | None:
-    """The values in `args` by field name; None if the command line is not plain."""
+    """The values in `args` by field name; None for a command line that is left to Typer: one with an error, with grouped short
+    flags, or with an option both set and reset."""
     by_flag = {flag.partition("/")[0]: field for field in fields.values() for flag in field.flags}
     pairs = [(flag.partition("/")[2], field) for field in fields.values() for flag in field.flags if "/" in flag]
     resets = {**negations, **dict(pairs)}
@@ -238,7 +241,7 @@ def parse(
         else:
             flag, sign, value = word.partition("=")
             field = by_flag.get(flag)
-            # Typer names what is unknown, and decides about what is given twice or both set and taken back.
+            # Typer reports an unknown option, and decides about one that is given twice, or both set and reset.
             if field is None or field.name in negated or (field.name in values and not field.many):
                 return None
             if not _set(field, value if sign else None, rest, values):
@@ -253,7 +256,7 @@ def _set(field: Field, value: str | None, rest: list[str], values: dict[str, Any
         values[field.name] = True
         return value is None
     if value is None:
-        # What begins with a dash is rather the next option, of which the value was forgotten; `--since=-3` gives it.
+        # A word with a dash is more likely the next option than a value, which may be missing; `--since=-3` passes one.
         if not rest or (rest[0].startswith("-") and rest[0] != "-"):
             return False
         value = rest.pop(0)
@@ -261,7 +264,7 @@ def _set(field: Field, value: str | None, rest: list[str], values: dict[str, Any
 
 
 def _place(words: Sequence[str], places: list[Field], values: dict[str, Any]) -> bool:
-    """Assigns words to the next arguments. Returns whether all fitted."""
+    """Assigns words to the next arguments. Returns whether each word had an argument and its type."""
     for word in words:
         field = next((field for field in places if field.many or field.name not in values), None)
         if field is None or not _add(word, field, values):

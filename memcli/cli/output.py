@@ -1,4 +1,4 @@
-"""Standard output gets results, standard error messages and errors; standard input is read here too.
+"""Results on standard output, messages and errors on standard error, and the reading of standard input.
 
 The other end may be a terminal, a pipe, or a program that called the verb in its own process (see `calls.py`).
 """
@@ -30,10 +30,8 @@ _input: ContextVar[bytes | object | None] = ContextVar("input", default=_ON_STRE
 
 @contextmanager
 def called(data: bytes | None) -> Iterator[None]:
-    """Within it a verb reads `data` as standard input (None: no input) and asks no questions, as a program called it.
-
-    The streams of the process belong to the program.
-    """
+    """A context for a verb that a program calls: it reads `data` as standard input (None: no input) and asks no questions,
+    because the streams of the process belong to the program."""
     token, before = _input.set(data), coloured.set("never")
     try:
         yield
@@ -53,12 +51,12 @@ def is_terminal() -> bool:
 
 
 def can_ask() -> bool:
-    """Whether questions can be asked: standard input and error are terminals."""
+    """Whether a user can answer questions: standard input and error are terminals."""
     return not is_called() and sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def has_input() -> bool:
-    """Whether there is standard input that nobody has to type."""
+    """Whether standard input is a pipe or file, or the input of a call."""
     data = _input.get()
     return not sys.stdin.isatty() if data is _ON_STREAMS else data is not None
 
@@ -83,8 +81,8 @@ _LINE_AFTER_SECONDS = 10.0
 class Output:
     """The output of a command.
 
-    `json` prints results as JSON; `quiet` prints only results and errors; with `pages`, a result that is longer than the
-    terminal may go through a pager.
+    `json` prints results as JSON; `quiet` prints only results and errors; with `pages`, a result with more lines than the
+    terminal goes through a pager.
     """
 
     def __init__(self, json: bool = False, quiet: bool = False, pages: bool = True) -> None:
@@ -103,7 +101,7 @@ class Output:
             self.answer(data, text)
 
     def array(self, values: Iterable[Json]) -> int:
-        """Prints JSON values as one array, as `answer` would, each as soon as it is there; returns how many."""
+        """Prints JSON values as one array in the form of `answer`, each as soon as it is made. Returns their number."""
         count = 0
         for count, value in enumerate(values, 1):
             item = escape(encode(value).decode()).replace("\n", "\n  ")
@@ -122,18 +120,18 @@ class Output:
         self._send(clean(text))
 
     def page(self, text: str) -> None:
-        """Prints a text that was put together of clean ones, in its styles; on a terminal with fewer lines than it has through
-        the pager, as git does."""
+        """Prints a text built from clean parts, with the colours that `styled` marks; through the pager if it has more lines
+        than the terminal."""
         shown = paint(clean_marked(text)) if is_coloured() else clean(text)
-        if self._pages and _can_page(shown) and _paged(shown):
+        if self._pages and _paged(shown):
             return
         if is_coloured():
             self._send(shown)
         else:
-            self.write(text)
+            self.write(text)  # not `_send`: the output of a call overrides `write` to collect the text
 
     def raw(self, text: str) -> None:
-        """Like `write`, for text that must stay unchanged; on a terminal it is sanitized all the same."""
+        """Prints text unchanged, such as an export; sanitized on a terminal, where escape sequences would act."""
         self._send(clean(text) if is_terminal() else text)
 
     def _send(self, text: str) -> None:
@@ -141,7 +139,7 @@ class Output:
             self._put(text if text.endswith("\n") else text + "\n")
 
     def _put(self, text: str) -> None:
-        with _telling():
+        with _reporting_failure():
             sys.stdout.write(text)
 
     def note(self, text: str) -> None:
@@ -165,21 +163,19 @@ def _at_width(line: str) -> str:
     return textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) + "\n"
 
 
-def _can_page(text: str) -> bool:
-    """Whether somebody sits before a terminal that has fewer lines than the text."""
+def _paged(text: str) -> bool:
+    """Shows the text in a pager, MEMCLI_PAGER, PAGER or less, if it has more lines than the terminal. Returns whether it did."""
     if not (is_terminal() and sys.stdin.isatty()) or os.environ.get("TERM") == "dumb":
         return False
-    return text.count("\n") >= _terminal_size().lines
-
-
-def _paged(text: str) -> bool:
-    """Whether a pager showed the text: MEMCLI_PAGER, PAGER or less, which ends at once where the text fits."""
+    if text.count("\n") < _terminal_size().lines:
+        return False
     import shlex
     import subprocess
 
     command = next((os.environ[name] for name in ("MEMCLI_PAGER", "PAGER") if name in os.environ), "less")
     if command in ("", "cat"):
         return False
+    # As git sets less: quit if the text fits on the screen (F), pass colours (R), leave the text on the screen (X).
     environ = {"LESS": "FRX", "LESSCHARSET": "utf-8", **os.environ}
     try:
         subprocess.run(shlex.split(command), input=text.encode(), env=environ, check=True)
@@ -189,8 +185,8 @@ def _paged(text: str) -> bool:
 
 
 @contextmanager
-def _telling() -> Iterator[None]:
-    """Converts failures to write the result into StoreError. A closed pipe is not a failure."""
+def _reporting_failure() -> Iterator[None]:
+    """Converts an OSError of standard output into StoreError, but not BrokenPipeError: a closed pipe is not a failure."""
     try:
         yield
     except BrokenPipeError:
@@ -202,7 +198,7 @@ def _telling() -> Iterator[None]:
 
 def finish() -> None:
     """Flushes standard output. Raises StoreError if that fails."""
-    with _telling():
+    with _reporting_failure():
         sys.stdout.flush()
 
 
@@ -214,7 +210,7 @@ def silence() -> None:
 def confirm_changed(
     output: Output, memories: Sequence[Memory], lines: Sequence[str], missing: MemcliError | None
 ) -> None:
-    """Prints the changed memories, as lines or as JSON, and then raises the error for those that are `missing`."""
+    """Prints the changed memories, as lines or as JSON; then raises `missing`, the error for references that named none."""
     from memcli.render.memory import summary_json
 
     output.confirm([summary_json(memory) for memory in memories], "\n".join(lines))
@@ -233,40 +229,41 @@ def ask(question: str, default: bool = False) -> bool:
 
 
 def report(error: MemcliError, json: bool) -> None:
-    """Prints an error as one line; with `json` also as JSON on standard output."""
+    """Prints an error as one line on standard error; with `json` also as JSON on standard output."""
     sys.stderr.write(_at_width(f"memcli: {on_one_line(error)}"))
     if json:
         sys.stdout.write(escape(encode({"error": shown(error)}).decode("utf-8", "replace")) + "\n")
 
 
 def shown(error: MemcliError) -> dict[str, str]:
-    """An error as JSON, without secrets."""
+    """An error as JSON, with secrets redacted."""
     return {"code": error.code, "message": _without_secrets(error.message), "hint": _without_secrets(error.hint)}
 
 
 def on_one_line(error: MemcliError) -> str:
-    """What was wrong and what to do, without secrets and control characters."""
+    """The message and the hint of an error on one line, with secrets redacted and without control characters."""
     message, hint = _without_secrets(error.message), _without_secrets(error.hint)
     return clean_line(f"{message} ({hint})" if hint else message)
 
 
 def _without_secrets(text: str) -> str:
-    """Redacts part of an error message, which may quote user input."""
+    """Redacts a part of an error message, which may quote user input."""
     from memcli.safety.secrets.detector import Detector
     from memcli.safety.secrets.rules import EMAIL
 
     return Detector({"detectors": [f"-{EMAIL}"]}, lambda _: "").redact(text)[0]
 
 
-def redacted_told(kinds: Mapping[str, int]) -> str:
-    """`; redacted 1 aws_key, 2 email`, or an empty string."""
+def redaction_note(kinds: Mapping[str, int]) -> str:
+    """The number of redacted secrets by kind, as the end of a line: `; redacted 1 aws_key, 2 email`; empty for none."""
     return f"; redacted {', '.join(f'{n} {kind}' for kind, n in sorted(kinds.items()))}" if kinds else ""
 
 
 class ProgressBar:
-    """A progress bar on standard error for work that takes longer than a second.
+    """A progress bar on standard error, from a second after the first call on. If standard error is not a terminal, it prints
+    nothing or, with `has_lines`, a line every ten seconds.
 
-    If standard error is not a terminal, it is silent or, with `has_lines`, prints a line every ten seconds.
+    A call raises KeyboardInterrupt if the caller of the verb has cancelled it.
     """
 
     def __init__(self, what: str, quiet: bool, now: Callable[[], float] = time.monotonic) -> None:
@@ -314,16 +311,16 @@ class ProgressBar:
         self._bar.start()
 
 
+# As shells report a process that SIGINT or SIGPIPE ended: 128 and the number of the signal.
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
 
 
 def prepare_streams() -> None:
-    """Makes output bytes independent of locale and system."""
+    """Makes output UTF-8 with `\\n` whatever the locale, and replaces streams that the caller closed, as `>&-` does."""
+    # Standard output is replaced by one that cannot be written: a command whose result is lost must fail.
     for name, way in (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
-        if (
-            getattr(sys, name) is None
-        ):  # closed by the caller, as `>&-` does; an answer is then written in vain, and fails
+        if getattr(sys, name) is None:
             mode = "r" if name == "stdin" else "w"
             setattr(sys, name, open(os.open(os.devnull, way), mode, encoding="utf-8"))  # noqa: SIM115 - lasts as long as the process
     for stream in (sys.stdout, sys.stderr):
@@ -332,12 +329,12 @@ def prepare_streams() -> None:
 
 
 def reported(error: BaseException, json: bool) -> int:
-    """Reports the failure that ended a command, and returns the exit code for it. Raises what is no failure, or a bug that is
-    being debugged."""
+    """Prints the error that ended a command and returns its exit code. Raises the error again if it is no Exception, or if it
+    is a bug and MEMCLI_DEBUG is set."""
     if isinstance(error, BrokenPipeError):
-        silence()  # the reader has gone, as that of `| head` does
+        silence()  # the reader has ended, as in `| head`
         return _BROKEN_PIPE
-    # Typer's errors of usage have private classes.
+    # By name: Typer has its own copy of Click, and the classes of its errors are private.
     if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
         return _INTERRUPTED
     if not isinstance(error, Exception):
@@ -362,18 +359,21 @@ def exit_code_of(error: BaseException) -> int:
 
 
 def as_error(error: Exception) -> MemcliError:
-    """What to report for an exception: one of memcli's own is reported as it is, one that nobody expected as a bug."""
-    is_debugged = bool(os.environ.get("MEMCLI_DEBUG"))  # then a bug or a failing call ends with a traceback
+    """The error to report for an exception: a MemcliError itself; for errors of usage, memory, SQLite and the system the one
+    with a hint; for any other, a report of a bug."""
+    is_debugged = bool(os.environ.get("MEMCLI_DEBUG"))  # then errors of SQLite and the system end with a traceback too
     if isinstance(error, MemcliError):
         return error
     if hasattr(error, "format_message"):
         context = getattr(error, "ctx", None)
+        # The default command of a group has a name of its own in Typer, which no user can give.
         command = "memcli" if context is None else context.command_path.removesuffix(" default")
         return UsageError(error.format_message().rstrip("."), f"see `{command} --help`")
-    if isinstance(error, UnicodeEncodeError):
+    if isinstance(error, UnicodeEncodeError):  # Python decodes the bytes of arguments that are not UTF-8 to surrogates
         return UsageError(f"not valid UTF-8: {error.object[:40]!a}", "convert the argument to UTF-8")
     if isinstance(error, MemoryError):
         return StoreError("out of memory", "close other programs, or give memcli more (`ulimit -v`)")
+    # By the name of its module: commands that do not use SQLite do not import it.
     if type(error).__module__ == "sqlite3" and not is_debugged:
         return StoreError(f"the cache is damaged: {error}", "run `memcli store index rebuild`; no memory is lost")
     if isinstance(error, OSError) and not is_debugged:

@@ -1,6 +1,7 @@
-"""What `memcli remember` does, and the lines about stored memories: what they contradict or repeat.
+"""The parts of `memcli remember`: the candidate that the options describe, storing it, and the report with what it contradicts
+or repeats.
 
-It is imported when memories are stored, which takes much more than reading the options of the command.
+Apart from the command, since the help and the completions import its options without what stores a memory.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from memcli.app.repo import check_not_derived
 from memcli.app.workspace import Workspace
 from memcli.cli import arguments
 from memcli.cli.arguments import asks_model, assignments, no_field, read_text, split_pairs
-from memcli.cli.output import can_ask, has_input, is_terminal, redacted_told
+from memcli.cli.output import can_ask, has_input, is_terminal, redaction_note
 from memcli.cli.verb import CommandContext
 from memcli.codec.canonical import decode_object
 from memcli.errors import MemcliError, NotFoundError, ProviderError, RefusedError, StoreError, UsageError
@@ -37,21 +38,22 @@ if TYPE_CHECKING:
 _HASH = regex(r"[0-9a-f]{7,64}")
 _TEXT_LIMIT = 64 << 20
 _OWN = "x_"
-"""How the names of fields begin that are the caller's own: they are stored as they are."""
+"""The prefix of the names of callers' own fields, which are stored unchanged."""
 _SHOWN = 5
-"""So many contradictions, and so many repetitions, are printed; JSON has all."""
+"""The most contradictions, and the most repetitions, that are printed; JSON has all."""
 _COMPARED = 500
-"""More memories than these at once are stored uncompared: each is compared with the whole space."""
+"""The most memories of a batch that are checked for contradictions: each is compared with the whole space."""
 _QUESTIONS = 3
+"""The number of invalid answers after which the command is cancelled."""
 
 
 def prepare_one(
     session: CommandContext, options: RememberOptions
 ) -> tuple[Workspace, Candidate, Resolution | None, str | None]:
-    """The memory that the options describe, checked against what is stored: the workspace to store it in, the candidate, what
-    was decided about contradictions and duplicates, and what it supersedes. Raises UsageError, RefusedError."""
+    """The workspace to store the memory in, the candidate that the options describe, the resolution of what it contradicts or
+    repeats, and the id of the memory that it supersedes. Raises UsageError, RefusedError."""
     given = _given_fields(options)
-    # What an object says wins over the configuration, as it does over nothing else.
+    # The fields of --object override those that the configuration sets; options of the command line override both.
     own = given
     if options.configured and options.object is not None:
         alone = type(options)(**{name: getattr(options, name) for name in options.given})
@@ -68,7 +70,7 @@ def prepare_one(
         workspace = over_scope(workspace, given)
     candidate = prepare(workspace, given, _describer(workspace, options))
     checked = _checked(session, workspace, [candidate], options)
-    resolution, supersedes = _asked(checked, options.supersedes, workspace.space)
+    resolution, supersedes = _resolved(checked, options.supersedes, workspace.space)
     return workspace, candidate, resolution, supersedes
 
 
@@ -80,26 +82,43 @@ def report_one(
     resolution: Resolution | None,
     stored: Stored,
 ) -> None:
-    """Prints what became of a memory, and what it contradicts, repeats or is related to."""
+    """Prints the outcome of a memory, and what it contradicts, repeats or is related to. With --embed, computes its vectors
+    before; raises StoreError if that fails."""
     (outcome,) = stored.outcomes
     if options.embed:
-        _embed(workspace, outcome.id)
+        from memcli.app.space import embed_or_warn
+
+        try:
+            embed_or_warn(workspace)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the memory has been stored
+            raise StoreError(
+                f"stored memory {outcome.id}, but could not compute its vectors: {error}",
+                "the next recall tries again",
+            ) from None
     room, room_json = _room(stored)
-    text = f"{outcome.status} {outcome.id} {outcome.path}{redacted_told(outcome.redactions)}{room}"
+    text = f"{outcome.status} {outcome.id} {outcome.path}{redaction_note(outcome.redactions)}{room}"
     is_accepted = resolution is not None and resolution.is_accepted
     session.output.confirm(
-        {**outcome.to_json(), **_kept_tokens(candidate), **room_json},
+        {**outcome.to_json(), **_context_tokens(candidate), **room_json},
         "\n".join([text, *found_lines([outcome], is_accepted=is_accepted)]),
     )
     _note_untrusted(session, [outcome])
-    if outcome.status == "created":
-        _note_idle(session, {**candidate.derived, **candidate.given})
+    if outcome.status != "created":
+        return
+    fields = {**candidate.derived, **candidate.given}
+    kind, is_enforced = fields.get("kind", ""), fields.get("enforce", False)
+    if is_enforced and not fields.get("triggers"):
+        session.output.note("--enforce has no effect without --trigger")
+    elif fields.get("triggers") and not is_enforced and kind not in TRIGGERED_KINDS:
+        session.output.note(
+            f"triggers on `{kind}` memories are never checked: use --kind {' or '.join(TRIGGERED_KINDS)}"
+        )
 
 
 def store_batch(session: CommandContext, options: RememberOptions) -> int:
-    """Stores the memories in the lines of --batch and prints their ids; the exit code is 2 if a line was left out.
+    """Stores the memories in the lines of --batch and prints their ids. Returns the exit code, 2 if a line was left out.
 
-    Raises UsageError, and what storing raises.
+    Raises UsageError, and what `submit` raises.
     """
     common = _given_fields(options)
     if options.supersedes is not None:
@@ -120,7 +139,7 @@ def store_batch(session: CommandContext, options: RememberOptions) -> int:
     redactions = sum((Counter(o.redactions) for o in outcomes), Counter[str]())
     _note_untrusted(session, outcomes)
     room, room_json = _room(stored)
-    memories = [{**o.to_json(), **_kept_tokens(c)} for o, c in zip(outcomes, candidates, strict=True)]
+    memories = [{**o.to_json(), **_context_tokens(c)} for o, c in zip(outcomes, candidates, strict=True)]
     data = {
         **counts,
         **room_json,
@@ -132,7 +151,7 @@ def store_batch(session: CommandContext, options: RememberOptions) -> int:
     text = ", ".join(
         [*(f"{n} {status}" for status, n in counts.items()), *([f"{len(failed)} failed"] if failed else [])]
     )
-    lines = [f"{text}{redacted_told(redactions)}{room}", *found_lines(outcomes, is_accepted=options.keep_both)]
+    lines = [f"{text}{redaction_note(redactions)}{room}", *found_lines(outcomes, is_accepted=options.keep_both)]
     session.output.confirm(data, "\n".join(lines))
     return UsageError.exit_code if failed else 0
 
@@ -140,7 +159,8 @@ def store_batch(session: CommandContext, options: RememberOptions) -> int:
 def _candidates(
     session: CommandContext, workspace: Workspace, options: RememberOptions, common: Mapping[str, Json]
 ) -> tuple[list[Candidate], list[dict[str, Any]]]:
-    """The candidates in the lines of --batch, and the lines that cannot be stored. Raises the first error, unless --keep-going."""
+    """The candidates in the lines of --batch, and the invalid lines with their errors. Without --keep-going, raises the first
+    error."""
     from memcli.app.living import with_session
 
     candidates: list[Candidate] = []
@@ -179,8 +199,8 @@ def _given_fields(options: RememberOptions) -> dict[str, Json]:
         if not to:
             raise UsageError(f"--link {text!r} is not RELATION:ID", "write --link relates_to:mem_...")
         links.append({"relation": relation, "to": to})
-    said = {"speaker": options.speaker, "group": options.group}
-    metadata = split_pairs(options.meta, "--meta") | {name: value for name, value in said.items() if value}
+    about = {"speaker": options.speaker, "group": options.group}
+    metadata = split_pairs(options.meta, "--meta") | {name: value for name, value in about.items() if value}
     origin = {"source": options.source, "reason": options.reason}
     provenance = {name: value for name, value in origin.items() if value}
     if options.commit:
@@ -200,7 +220,7 @@ def _given_fields(options: RememberOptions) -> dict[str, Json]:
 
 
 def _whole(options: RememberOptions) -> dict[str, Json]:
-    """The fields of the text or of --object. Raises UsageError."""
+    """The fields that the text or --object gives. Raises UsageError."""
     text, file, given = options.text, options.file, options.object
     if given is None:
         return {"raw": read_text(text, file, _TEXT_LIMIT)}
@@ -211,9 +231,11 @@ def _whole(options: RememberOptions) -> dict[str, Json]:
 
 
 def _fields_of(text: str, where: str) -> dict[str, Json]:
-    """The fields of a memory in JSON. Raises UsageError for fields that only an option can set."""
+    """The fields of a memory in JSON, named `where` in errors. Raises UsageError for an unknown field, and for `supersedes`,
+    which only an option can set."""
     from memcli.app.usage import USAGE
 
+    # `get --json` adds the usage, which is no field: its output can be stored again.
     fields = {name: value for name, value in decode_object(text, where).items() if name != USAGE}
     if "supersedes" in fields:
         hint = "use --supersedes, or a link with the relation supersedes"
@@ -225,29 +247,26 @@ def _fields_of(text: str, where: str) -> dict[str, Json]:
 
 
 def _with_source(fields: Mapping[str, Json], file: str | None) -> dict[str, Json]:
-    """Adds the file as the source, by its path in the repository, unless the fields name another source.
-
-    Files outside the repository are not recorded: their paths mean nothing to others.
-    """
+    """Adds the file as the source, by its path in the repository, unless the fields name another source."""
     from memcli.store.layout import find_work_tree
 
     if file is None or file == "-":
         return dict(fields)
     root = find_work_tree(os.getcwd(), os.path.expanduser("~"))
     path = os.path.relpath(os.path.realpath(file), os.path.realpath(root or os.getcwd())).replace(os.sep, "/")
-    if path.startswith("../") or path == "..":
+    if path.startswith("../") or path == "..":  # outside of the repository, where others do not have the file
         return dict(fields)
     from memcli.model.names import readable
 
     name = readable(path)
     metadata, provenance = fields.get("metadata", {}), fields.get("provenance", {})
     if not isinstance(metadata, Mapping) or not isinstance(provenance, Mapping):
-        return dict(fields)  # which is refused later
+        return dict(fields)  # `prepare` raises the error for these
     return {**fields, "metadata": {"source": name, **metadata}, "provenance": {"files": [name], **provenance}}
 
 
 def _full_hash(revision: str) -> str:
-    """The full hash of the commit `revision`; outside a repository, a full hash as given.
+    """The full hash of the commit `revision`; outside a repository `revision` itself if it is a hash.
 
     Raises NotFoundError for an unknown commit, UsageError if `revision` cannot name a commit.
     """
@@ -266,7 +285,7 @@ def _full_hash(revision: str) -> str:
 
 
 def _snapshots(workspace: Workspace, options: RememberOptions) -> Snapshots | None:
-    """What chooses the context stored with a memory, if --context is given: from standard input, unless the memory itself is
+    """What selects the pieces of conversation for --context, None without it: from standard input, unless the memory itself is
     read from there, else from the session. Raises UsageError, NotFoundError."""
     if options.context is None:
         return None
@@ -279,8 +298,8 @@ def _snapshots(workspace: Workspace, options: RememberOptions) -> Snapshots | No
     return of_session(workspace, options.session or os.environ.get("MEMCLI_SESSION"), options.context)
 
 
-def _kept_tokens(candidate: Candidate) -> dict[str, Json]:
-    """How many tokens of context a candidate has, as JSON; nothing without a context."""
+def _context_tokens(candidate: Candidate) -> dict[str, Json]:
+    """The number of tokens of a candidate's context, as JSON; empty without a context."""
     if "context" not in candidate.given:
         return {}
     from memcli.conversation.snapshot import tokens_of
@@ -289,7 +308,8 @@ def _kept_tokens(candidate: Candidate) -> dict[str, Json]:
 
 
 def _describer(workspace: Workspace, options: RememberOptions) -> Describe | None:
-    """The semantic layer by a language model; None where the workspace has another. Raises UsageError."""
+    """The semantic layer of the language model, which fills missing fields; None if the workspace uses another. Raises
+    UsageError."""
     if options.fallback not in (None, "local"):
         raise UsageError(f"no fallback {options.fallback[:40]!r}", "use --fallback local")
     if not asks_model(workspace, options):
@@ -308,7 +328,7 @@ def _describer(workspace: Workspace, options: RememberOptions) -> Describe | Non
 def _checked(
     session: CommandContext, workspace: Workspace, candidates: Sequence[Candidate], options: RememberOptions
 ) -> Resolution | None:
-    """What the candidates contradict and repeat, and what the options say of that; None where they are not compared."""
+    """What the candidates contradict and repeat, with the decision that the options give; None if they are not compared."""
     if options.no_check:
         return None
     if len(candidates) > _COMPARED:
@@ -321,8 +341,11 @@ def _checked(
     return Resolution(checks, is_accepted=options.keep_both, merges=options.merge)
 
 
-def _asked(resolution: Resolution | None, supersedes: str | None, space: str) -> tuple[Resolution | None, str | None]:
-    """What the user, if there is one to ask, wants of the findings for one memory of `space`. Raises RefusedError."""
+def _resolved(
+    resolution: Resolution | None, supersedes: str | None, space: str
+) -> tuple[Resolution | None, str | None]:
+    """The resolution, and the id of the memory to supersede, after the user's decision about the findings for a memory of
+    `space`; both unchanged without a terminal, or if the options decide. Raises RefusedError if the user cancels."""
     checked = resolution.checks[0] if resolution and resolution.checks else ()
     found = [one for one in checked if not one.adds and one.kind != RELATED]
     if resolution is None or not found or supersedes or resolution.is_accepted or resolution.merges or not can_ask():
@@ -340,12 +363,12 @@ def _asked(resolution: Resolution | None, supersedes: str | None, space: str) ->
     return Resolution(resolution.checks, is_accepted=True), supersedes
 
 
-def _choose(what: str, *ways: str) -> str:
-    """The first letter of the way that the user chooses. Raises RefusedError for the last one."""
-    letters = [way[0] for way in ways]
-    offered = ", ".join(f"[{way[0]}]{way[1:]}" for way in ways)
+def _choose(what: str, *choices: str) -> str:
+    """Asks the user about `what`. Returns the first letter of the choice; raises RefusedError for the last one, which cancels."""
+    letters = [choice[0] for choice in choices]
+    shown = ", ".join(f"[{choice[0]}]{choice[1:]}" for choice in choices)
     for _ in range(_QUESTIONS):
-        sys.stderr.write(f"memcli: {clean_line(what)}\n{offered}? ")
+        sys.stderr.write(f"memcli: {clean_line(what)}\n{shown}? ")
         sys.stderr.flush()
         line = sys.stdin.readline()
         answer = line.strip().lower()[:1]
@@ -365,8 +388,8 @@ def submit(
     yes: bool,
     resolution: Resolution | None = None,
 ) -> Stored:
-    """Stores the candidates or puts them into the inbox: proposals always go there; under `review: true`, so does everything
-    that is not entered by a person at a terminal, unless `yes`. Raises what remember raises."""
+    """Stores the candidates, or puts them into the inbox: with `propose` always; if the policy has `review: true`, unless they are
+    entered at a terminal or `yes` is set. Raises what `remember` raises."""
     check_not_derived(workspace)
     proposed = propose or bool(os.environ.get("MEMCLI_PROPOSE"))
     if not proposed:
@@ -379,37 +402,15 @@ def submit(
     return offer(workspace, candidates, supersedes, propose_all=True, resolution=resolution)
 
 
-def _embed(workspace: Workspace, name: str) -> None:
-    from memcli.app.space import embed_or_warn
-
-    try:
-        embed_or_warn(workspace)
-    except Exception as error:  # noqa: BLE001 - whatever it was, the memory is there
-        raise StoreError(
-            f"stored memory {name}, but could not compute its vectors: {error}", "the next recall tries again"
-        ) from None
-
-
 def _room(stored: Stored) -> tuple[str, dict[str, Json]]:
-    """How many memories were removed to make room, as text and as JSON; both empty for none."""
+    """The number of memories removed because of policy.max_objects, as text and as JSON; both empty for none."""
     if not stored.compacted:
         return "", {}
     return f" ({stored.compacted} removed to make room: policy.max_objects)", {"compacted": stored.compacted}
 
 
-def _note_idle(session: CommandContext, fields: Mapping[str, Any]) -> None:
-    """Warns if a trigger or --enforce has no effect."""
-    kind, is_enforced = fields.get("kind", ""), fields.get("enforce", False)
-    if is_enforced and not fields.get("triggers"):
-        session.output.note("--enforce has no effect without --trigger")
-    elif fields.get("triggers") and not is_enforced and kind not in TRIGGERED_KINDS:
-        session.output.note(
-            f"triggers on `{kind}` memories are never checked: use --kind {' or '.join(TRIGGERED_KINDS)}"
-        )
-
-
 def _note_untrusted(session: CommandContext, outcomes: Sequence[Outcome]) -> None:
-    """Warns of memories that recall withholds."""
+    """Warns of memories that recall withholds because they contain instructions to an agent."""
     for outcome in outcomes:
         if outcome.untrusted:
             session.output.note(
@@ -419,8 +420,8 @@ def _note_untrusted(session: CommandContext, outcomes: Sequence[Outcome]) -> Non
 
 
 def found_lines(outcomes: Sequence[Outcome], *, is_accepted: bool = False, can_repeat: bool = True) -> Iterator[str]:
-    """What the memories contradict and repeat, and what can be done about it: with options, if the command takes them and
-    `can_repeat`; nothing if it `is_accepted`."""
+    """What the memories contradict and repeat, and the command that resolves it: the same one with another option if it
+    `can_repeat`. Contradictions that are accepted (`is_accepted`) need none."""
     contradicting = [(outcome, one) for outcome in outcomes for one in outcome.findings(CONTRADICTS)]
     repeating = [(outcome, one) for outcome in outcomes for one in outcome.findings(DUPLICATES)]
     named = len(outcomes) > 1
@@ -454,6 +455,6 @@ def found_lines(outcomes: Sequence[Outcome], *, is_accepted: bool = False, can_r
 
 
 def by_kind(found: Sequence[Found], space: str) -> dict[str, Json]:
-    """Findings for a memory of `space` as JSON; those kinds that there are."""
+    """The findings for a memory of `space` as JSON, by kind."""
     kinds = {one.kind for one in found}
     return {kind: [one.to_json(space) for one in found if one.kind == kind] for kind in sorted(kinds)}

@@ -8,7 +8,7 @@ from memcli.cli.verb import CommandContext
 
 
 def switch_memory(session: CommandContext, *, on: bool) -> None:
-    """Switches the memory of this clone on or off, and says so."""
+    """Switches the memory of this clone on or off, and prints its new state."""
     from memcli.settings import is_on
     from memcli.store.trust import switch
 

@@ -1,4 +1,5 @@
-"""What `memcli help TOPIC` explains that belongs to no command. `docs/commands.md` and the manual take the exit codes from here."""
+"""The texts of `memcli help TOPIC`: kinds, paths, exit codes, environment, formats. `docs/commands.md` and the manual use
+EXIT_CODES too."""
 
 from __future__ import annotations
 
@@ -86,7 +87,7 @@ def topics() -> dict[str, str]:
 
 
 def _table(rows: tuple[tuple[str, str], ...]) -> str:
-    """Two columns, at most 80 wide; a name that is too long for the first has its text below it."""
+    """Two columns, together at most _WIDTH wide; the text of a name that is too long for the first starts below it."""
     width = min(24, max(len(name) for name, _ in rows))
     lines = []
     for name, text in rows:

@@ -1,6 +1,6 @@
-"""Verbs: the declaration of a command, and one run of it with its output and workspace.
+"""Verbs: the declaration of a command, and the context of one run of it, with its output and workspace.
 
-What a command declares beside its options: where the help lists it, who may call it, and how programs call it.
+Beside its options, a command declares where the help lists it, which role may call it on a server, and its endpoints and tools.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ SECTIONS = (START, RECALL, CHECK, SHARE, PLUMBING)
 
 
 class Http(Record, kw_only=True):
-    """An endpoint of `memcli serve`: `method` and `path`, and the options that a caller may give there.
+    """An endpoint of `memcli serve`: `method` and `path`, and in `fields` the options that a client may set.
 
-    `required` are those that a caller must give although the command line has a default. `renamed` has the names of
-    options that differ in the endpoint, `fixed` the values of options that it sets itself, `defaults` those of options that a
-    caller may set. With `posted`, the endpoint can be
-    called by POST too, for what is too long for an address; with `in_query`, a DELETE has its options in the address.
+    `required` are options that a client must set although the command line has a default. `renamed` maps options to other
+    names in the endpoint, `fixed` to values that a client cannot change, `defaults` to other defaults than those of the
+    command. `posted`: POST is accepted too, for options that are too long for a URL. `in_query`: a DELETE has its options in
+    the query of the URL. `media` is the media type of a text, `status` the HTTP status of a success.
     """
 
     method: str = "GET"
@@ -61,13 +61,13 @@ class Http(Record, kw_only=True):
 
 
 class ToolDeclaration(Record, kw_only=True):
-    """A tool of the MCP server: its name, what an agent reads of it, and the options that it may give.
+    """A tool of the MCP server: its name, its description for an agent, and in `fields` the options that an agent may set.
 
-    `required` are those that an agent must give although the command line has a default. `renamed` has the names of options
-    that differ in the tool, `defaults` the values of those that it does not give. `bare_verb` is called in the place of the verb when no
-    argument is given but the space. `content` describes the JSON value that an agent may give instead of a text, or beside
-    it; empty where it may not. `is_idempotent`: the same call again changes nothing more. `is_always_loaded`: clients that
-    load tools on demand should show it at once.
+    `required` are options that an agent must set although the command line has a default. `renamed` maps options to other
+    names in the tool, `defaults` to other defaults than those of the command. `bare_verb` is called instead of the verb if the
+    agent gives no argument but the space. `content` describes the JSON value that an agent may give in addition to a text or
+    instead of it; empty if it may not. `is_idempotent`: the same call again changes nothing more. `is_always_loaded`: clients
+    that load tools on demand should load it at once.
     """
 
     name: str
@@ -89,7 +89,7 @@ Opener = Callable[..., "Workspace"]
 
 
 class CommandContext:
-    """The context of a command. The store is located only when `open` is called."""
+    """The context of one run of a command. The store is located only when `open` is called."""
 
     def __init__(
         self,
@@ -99,9 +99,8 @@ class CommandContext:
         opener: Opener | None = None,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
-        """`output` and `opener` are by default the streams and `wiring.workspace.open_workspace`. Another `environ` than that
-        of the process leads a call to the stores and the user of its caller. `has_model` is set where the embedding model
-        is in memory anyway."""
+        """`output` defaults to the streams, `opener` to `wiring.workspace.open_workspace`. A server passes the `environ` of its
+        client, which names the client's stores and user. `has_model` says that the embedding model is already in memory."""
         self.options: dict[str, str | None] = {
             "command": command, "space": common.space, "root": common.root, "freeze_clock": common.freeze_clock,
             "offline": "1" if common.offline else None,
@@ -115,7 +114,7 @@ class CommandContext:
         self._command, self._opener, self._environ = command, opener, environ
         self.progress = ProgressBar("embedding", common.quiet)
         self._made = ""
-        self._told_off = False
+        self._has_noted_off = False
         self._notes: list[str] = []
         self.has_model = False
         self.observer = Observer()
@@ -123,9 +122,9 @@ class CommandContext:
         self.space = ""
 
     def open(self, create: bool = False, *, tells_off: bool = True, **options: str | None) -> Workspace:
-        """Opens the workspace; `create` creates a missing store. `options` are those of the command.
+        """Opens the workspace; `create` creates a missing store. `options` override the common options.
 
-        Notes that memory is off, unless `tells_off` is false.
+        With `tells_off`, a message warns that memory is off, once per command. Raises what the opener raises.
         """
         from memcli.store.trust import is_off
         from memcli.wiring.roots import locate
@@ -136,7 +135,7 @@ class CommandContext:
             self._opener = open_workspace
         chosen = self.options | {name: value for name, value in options.items() if value is not None}
         is_new = create and not self._made and chosen.get("store") is None and locate(chosen, self._environ) is None
-        # A command that fails removes the store that it made: what there is to say of a new store waits until it succeeds.
+        # A command that fails removes the store that it made, so messages about a new store wait until it succeeds.
         notes: list[str] = []
         workspace = self._opener(
             chosen,
@@ -152,15 +151,15 @@ class CommandContext:
                 self.counters.hold()  # a recall writes its counters together with its usage, in one transaction
         if is_new:
             self._made, self._notes = workspace.root, notes
-        if tells_off and not self._told_off and is_off(workspace.root, self._environ):
-            self._told_off = True
+        if tells_off and not self._has_noted_off and is_off(workspace.root, self._environ):
+            self._has_noted_off = True
             self.output.note("memory is off: hooks, watch and agents do nothing until you run `memcli on`")
         return workspace
 
     @contextmanager
     def observed(self, *, is_background: bool) -> Iterator[None]:
-        """Around the run of the command: with a trace, if one is wanted. Raises UsageError when there can be none."""
-        if not self._environ.get("MEMCLI_OTEL"):  # nothing of it is imported
+        """A context for the run of the command, traced if MEMCLI_OTEL is set. Raises UsageError if OpenTelemetry is missing."""
+        if not self._environ.get("MEMCLI_OTEL"):  # before the import, which most commands do not need
             yield
             return
         from memcli.wiring import extra
@@ -173,18 +172,18 @@ class CommandContext:
 
     @contextmanager
     def configured(self, command: str, options: type[Options], given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-        """Around the run of the command: what the configuration of the store sets of the options that are not given. An error
-        that is of one of these says so."""
+        """A context for the run of the command, with the options that the configuration of the store sets and the caller has
+        not `given`, by field. An error about one of them names its place in the configuration."""
         config, root = Config({}), None
         if command in TABLES:
             from memcli.store.layout import Layout
             from memcli.wiring.roots import locate, read_config
 
-            with suppress(MemcliError):  # where there is no store, the command says so itself
+            with suppress(MemcliError):  # without a store the command itself fails, with the same error
                 root = locate(self.options, self._environ)
             if root is not None:
                 config = read_config(Layout(root))
-        if root is None or not config.tables.get(command):  # nothing of it is imported
+        if root is None or not config.tables.get(command):  # before the imports, which most commands do not need
             yield {}
             return
         from memcli.cli.configured import explained, read
@@ -202,7 +201,7 @@ class CommandContext:
         return bool(self.options["freeze_clock"] or os.environ.get("MEMCLI_FREEZE_CLOCK"))
 
     def note_end(self, code: int, seconds: float) -> None:
-        """Counts the command in the store that it opened, if it did."""
+        """Records the exit code and the duration in seconds, in the trace and in the counters of the store that was opened."""
         self.observer.ended(self.space, code)
         if self.counters is not None:
             self.counters.ran(self._command, self.space, self.observer.backend, code, seconds)
@@ -217,20 +216,20 @@ class CommandContext:
         if self._made and isinstance(error, MemcliError):
             from memcli.store.layout import remove_unused
 
-            if remove_unused(self._made):
+            if remove_unused(self._made):  # False if another process has stored something in it
                 return
         for note in self._notes:
             self.output.note(note)
 
 
 class Verb:
-    """A command: `function(session, options)`, which returns the exit code, or None for 0. Without options of its own, it is
-    `function(session)`.
+    """A command: `function(session, options)` returns the exit code, or None for 0. For a command without options of its own, the
+    function has only the parameter `session`.
 
-    `section` and `line` are where and how the help lists it. `role` is the role (`model/space.py`) that a caller of
-    `memcli serve` needs; None: it is not served. `escalates` has the roles for calls with certain options instead: an
-    option that is given, or `name=value`. `often` names the options that `--help` shows, all if it is empty. `reach` says
-    what else than the space it concerns. `returns` is the type of the result in Python.
+    `section` and `line` are its section in the help and its text there. `role` is the role (`model/space.py`) that a client of
+    `memcli serve` needs; None: it is not served. `escalates` maps options (`name`, if it is set, or `name=value`) to the role
+    that a call with them needs instead. `often` names the options that `--help` lists, all if it is empty. `reach` says which
+    spaces other than that of the call it concerns. `returns` is the type of the result in Python.
     """
 
     __slots__ = (
@@ -248,20 +247,20 @@ class Verb:
 
     @property
     def text(self) -> str:
-        """What the command does, for its help."""
+        """The text of its help: the docstring up to the example."""
         from inspect import cleandoc
 
         return cleandoc(self.function.__doc__ or "").partition(">>>")[0].rstrip()
 
     @property
     def example(self) -> str:
-        """An example of the method of `memcli.Memory` that calls this; empty where there is no such method."""
+        """The example of its method in `memcli.Memory`, from the docstring; empty if it has no method."""
         from inspect import cleandoc
 
         return "".join(cleandoc(self.function.__doc__ or "").partition(">>>")[1:])
 
     def role_for(self, options: Mapping[str, Any]) -> str | None:
-        """The role that a caller of `memcli serve` needs for a call with these options; None if it is not served."""
+        """The role that a client of `memcli serve` needs for a call with these options; None if it is not served."""
 
         def is_given(option: str) -> bool:
             name, sign, value = option.partition("=")
@@ -273,7 +272,7 @@ class Verb:
 
     @property
     def negations(self) -> dict[str, Field]:
-        """The flags that take back what the configuration sets: `--no-explain`, and `--global` for `--no-global`."""
+        """The flags that reset an option which the configuration sets: `--no-explain`, and `--global` for `--no-global`."""
         found: dict[str, Field] = {}
         if self.name not in TABLES:
             return found
@@ -305,7 +304,7 @@ class Verb:
 
 
 class Group:
-    """A command with commands below it, in order of declaration. `default` runs when none of them is named."""
+    """A command with subcommands, in order of declaration. `default` runs if none of them is named."""
 
     __slots__ = ("default", "line", "name", "section", "text", "verbs")
 
@@ -318,7 +317,7 @@ class Group:
         self.verbs = {verb.name.removeprefix(f"{name} "): verb for verb in below}
 
     def verb(self, options: type[Options] = Options, **declared: Any) -> Callable[[Callable[..., int | None]], Verb]:
-        """Adds a function to this group as the command of its name. `declared` is passed to `Verb`."""
+        """A decorator that adds a function to this group, as the command with its name. `declared` is passed to `Verb`."""
 
         def add(function: Callable[..., int | None]) -> Verb:
             name = function.__name__.rstrip("_")
@@ -329,8 +328,8 @@ class Group:
 
 
 def verb(options: type[Options] = Options, **declared: Any) -> Callable[[Callable[..., int | None]], Verb]:
-    """Turns a function into the command of its module: the one of `commands/gc.py` is `gc`, that of an extra as `OF_EXTRAS`
-    names it. `declared` is passed to `Verb`."""
+    """A decorator that makes a function the command of its module: that of `commands/gc.py` is `gc`, that of an extra has its
+    name in `OF_EXTRAS`. `declared` is passed to `Verb`."""
 
     def make(function: Callable[..., int | None]) -> Verb:
         return Verb(function, name_of(function.__module__), options, **declared)
@@ -339,7 +338,7 @@ def verb(options: type[Options] = Options, **declared: Any) -> Callable[[Callabl
 
 
 def name_of(module: str) -> str:
-    """The command of a module below `cli/commands/`, or of an extra."""
+    """The name of the command of a module: a full name in an extra, or the name of a file in `cli/commands/`."""
     for command, place in OF_EXTRAS.items():
         if module == f"memcli.extras.{place}":
             return command
@@ -348,8 +347,9 @@ def name_of(module: str) -> str:
 
 
 def find(name: str) -> Verb | Group | None:
-    """The command of this name, without those below it; None if there is none. Imports its module."""
+    """The command or group of this name; None for an unknown one. Imports its module, and those of its group."""
     module = name.replace("-", "_") + ("_" if iskeyword(name) else "")
+    # The name comes from the command line: it must not import another module, such as `_` or `a.b`.
     if not module.isidentifier() or module.startswith("_"):
         return None
     place = f"extras.{OF_EXTRAS[name]}" if name in OF_EXTRAS else f"cli.commands.{module}"
@@ -358,7 +358,7 @@ def find(name: str) -> Verb | Group | None:
     except ModuleNotFoundError as error:
         if error.name == f"memcli.{place}":
             return None
-        raise
+        raise  # the command exists, and a package that it needs is missing
     if isinstance(found, Group):
         below = [full for full in OF_EXTRAS if full.startswith(f"{name} ")]
         added = {
@@ -370,7 +370,7 @@ def find(name: str) -> Verb | Group | None:
 
 
 def read_line(args: Sequence[str]) -> tuple[Verb, dict[str, Any], dict[str, Any]] | None:
-    """The verb that `args` call, with its options and the common ones; None if the parser does not accept the command line."""
+    """The verb that `args` name, its options and the common ones; None if the parser leaves the command line to Typer."""
     if not args or args[0].startswith("-"):
         return None
     found, words = find(ALIASES.get(args[0], args[0])), args[1:]
@@ -387,7 +387,7 @@ def read_line(args: Sequence[str]) -> tuple[Verb, dict[str, Any], dict[str, Any]
 
 
 def find_verb(name: str) -> Verb:
-    """The verb of a name such as `recall` or `space list`; of a group, its default. Raises LookupError."""
+    """The verb of a name such as `recall` or `space list`; for the name of a group its default. Raises LookupError."""
     first, _, second = name.partition(" ")
     found = find(first)
     if isinstance(found, Group):
@@ -398,14 +398,15 @@ def find_verb(name: str) -> Verb:
 
 
 def names() -> list[str]:
-    """The names of all commands, without those below a group, in alphabetical order."""
+    """The names of all commands and groups, in alphabetical order."""
+    # The folder is listed instead of walked by pkgutil, which every short command would have to import.
     folder = os.path.dirname(importlib.import_module("memcli.cli.commands").__file__ or "")
     modules = (entry.removesuffix(".py") for entry in os.listdir(folder) if not entry.startswith(("_", ".")))
     return sorted({*(name_of(module) for module in modules), *(name for name in OF_EXTRAS if " " not in name)})
 
 
 def all_verbs() -> Iterator[Verb]:
-    """Every verb, those of groups too. Imports the modules of all commands."""
+    """All verbs, with those of groups. Imports the modules of all commands."""
     for name in names():
         found = find(name)
         if isinstance(found, Group):
@@ -420,6 +421,7 @@ OF_EXTRAS = {
     "mcp": "mcp.command", "metrics": "telemetry.command", "provider": "providers.command", "restore": "restore.command", "schema": "schema.command", "serve": "serve.command", "session context": "window.command", "space": "spaces.command", "inbox": "inbox.command",
     "status": "status.command", "store": "stores.command", "trust": "trust.command", "watch": "watch.command",
 }  # fmt: skip
-"""The modules below `extras/` that have the other commands. One with two words is below a group, before the group's own."""
+"""The commands of extras, with their modules below `extras/`. A name of two words is a subcommand, listed before those that the
+group declares itself."""
 ALIASES = {"show": "get", "add": "remember", "rm": "forget"}
 """Other names of commands."""

@@ -1,4 +1,4 @@
-"""One file for each verb, or for verbs of one subject: the options, the help, and a call of a use case.
+"""One file for each verb or group: its options, its help, and the call of a use case.
 
-A file is found by its name, so nothing else may be here; what several verbs need is in `memcli/cli/`.
+A command is found by the name of its file, so nothing else may be here; what several verbs need is in `memcli/cli/`.
 """

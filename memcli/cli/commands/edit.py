@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.arguments import assignments, read_text
 from memcli.cli.options import IF_DIGEST, REFS, Options, check_one, flag, option
-from memcli.cli.output import confirm_changed, redacted_told
+from memcli.cli.output import confirm_changed, redaction_note
 from memcli.cli.verb import RECALL, CommandContext, ToolDeclaration, verb
 from memcli.errors import UsageError
 from memcli.model.memory import Json
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class EditOptions(Options):
-    """What `memcli edit` takes."""
+    """The options of `memcli edit`."""
 
     refs: list[str] = REFS
     text: str | None = option(metavar="TEXT", help="Set the text; `-` reads standard input.")
@@ -124,9 +124,11 @@ def _edit(session: CommandContext, options: EditOptions, fields: dict[str, Json]
     data: dict[str, Json] = {
         "status": "updated", "id": memory.id, "path": memory.path, "version": memory.version, "redactions": redactions,
     }  # fmt: skip
-    text = f"updated {memory.id} {memory.path} (version {memory.version}){redacted_told(redactions)}"
+    text = f"updated {memory.id} {memory.path} (version {memory.version}){redaction_note(redactions)}"
     lines: Iterable[str] = ()
-    if "raw" in fields or not fields:
+    if (
+        "raw" in fields or not fields
+    ):  # only a new text can contradict another memory; in the editor it may have changed
         from memcli.app.contradictions import link_found
         from memcli.app.remember import Outcome
         from memcli.app.repo import over_main

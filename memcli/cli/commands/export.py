@@ -18,7 +18,7 @@ _MAX_KEY = 1 << 16
 
 
 class ExportOptions(Options):
-    """What `memcli export` takes."""
+    """The options of `memcli export`."""
 
     name: str | None = argument("[SPACE]", "The space to export [default: the current one].")
     out: str | None = option(
@@ -82,11 +82,7 @@ def command(session: CommandContext, options: ExportOptions) -> None:
         for piece in ENCODERS[form](export):
             session.output.raw(piece.decode())
         return
-    if form == "md" and options.out is not None and (options.out.endswith(("/", os.sep)) or os.path.isdir(options.out)):
-        path, size = options.out, _write_folder(export, options.out)
-    else:
-        data = b"".join(ENCODERS[form](export))
-        path, size = _write_file(workspace, export, form, options.out, data), len(data)
+    path, size = _write(workspace, export, form, options.out)
     report = {
         "space": space, "objects": len(export.space.objects), "path": path, "bytes": size, "format": form,
         "hash": export.hash, "signed_by": signer.fingerprint if signer else None,
@@ -126,7 +122,7 @@ def _export_private(session: CommandContext, options: ExportOptions) -> None:
     if options.out == "-":
         session.output.raw(data.decode())
         return
-    write_export(options.out, data, 0o600)  # it holds what others may not read
+    write_export(options.out, data, 0o600)  # other users of the machine must not read private state
     signed_by = signer.fingerprint if signer else None
     report = {"path": options.out, "bytes": len(data), "hash": digest, "signed_by": signed_by, "parts": parts}
     counts = ", ".join(f"{name} {count}" for name, count in parts.items()) or "nothing"
@@ -135,13 +131,14 @@ def _export_private(session: CommandContext, options: ExportOptions) -> None:
 
 
 def _signer(file: str | None) -> Any:
-    """The private key in a file, opened (`extras/transfer/signature.py`); None without a file. Raises UsageError."""
+    """The signer with the private key in a file (see `extras/transfer/signature.py`); None without a file. Raises UsageError."""
     from memcli.wiring import extra
 
     if file is None:
         return None
     signer = extra("transfer.signature").open_key(read_file(file, _MAX_KEY), file)
-    if (facts := os.stat(file)).st_uid == os.geteuid() and facts.st_mode & 0o077:  # as ssh does
+    # As ssh does, which checks only keys that the user owns.
+    if (facts := os.stat(file)).st_uid == os.geteuid() and facts.st_mode & 0o077:
         raise UsageError(
             f"others may read the private key {file}: its mode is {facts.st_mode & 0o777:04o}",
             f"run `chmod 600 {file}`",
@@ -149,32 +146,30 @@ def _signer(file: str | None) -> Any:
     return signer
 
 
-def _write_folder(export: Export, out: str) -> int:
-    from memcli.codec.bundle import HEAD, check_head, encode_folder, is_of_export
-    from memcli.store.target import write_folder
-
-    space = export.space.name
-    head = os.path.join(out, HEAD)
-    if os.path.lexists(head):
-        is_plain = os.path.isfile(head) and not os.path.islink(head)
-        check_head(read_file(head) if is_plain else b"", space, out.rstrip("/"))
-    files = dict(encode_folder(export))
-    write_folder(out, files, HEAD, lambda name, data: name == HEAD or is_of_export(data, space))
-    return sum(map(len, files.values()))
-
-
-def _write_file(workspace: Workspace, export: Export, form: str, out: str | None, data: bytes) -> str:
+def _write(workspace: Workspace, export: Export, form: str, out: str | None) -> tuple[str, int]:
+    """Writes the export to a folder of Markdown, to the file `out`, or to the file that the policy names. Returns the path and
+    the number of bytes."""
+    from memcli.codec.bundle import ENCODERS, HEAD, check_head, encode_folder, is_of_export
     from memcli.store.atomic import make_folder, write_file
     from memcli.store.layout import Layout
-    from memcli.store.target import export_target, write_export
+    from memcli.store.target import export_target, write_export, write_folder
 
+    space = export.space.name
+    if form == "md" and out is not None and (out.endswith(("/", os.sep)) or os.path.isdir(out)):
+        head = os.path.join(out, HEAD)
+        if os.path.lexists(head):
+            is_plain = os.path.isfile(head) and not os.path.islink(head)
+            check_head(read_file(head) if is_plain else b"", space, out.rstrip("/"))
+        files = dict(encode_folder(export))
+        write_folder(out, files, HEAD, lambda name, data: name == HEAD or is_of_export(data, space))
+        return out, sum(map(len, files.values()))
+    data = b"".join(ENCODERS[form](export))
     if out is not None:
         write_export(out, data)
-        return out
+        return out, len(data)
     layout = Layout(workspace.root)
     chosen = workspace.in_force(export.space.policy).export_path
-    name = f"{export.space.name}.{form}"
-    path = export_target(layout, chosen, name) if chosen else layout.export(name)
+    path = export_target(layout, chosen, f"{space}.{form}") if chosen else layout.export(f"{space}.{form}")
     make_folder(os.path.dirname(path), 0o755)
     write_file(path, data)
-    return path
+    return path, len(data)

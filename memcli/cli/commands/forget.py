@@ -21,7 +21,7 @@ _MOST_NAMED = 4
 
 
 class ForgetOptions(Options):
-    """What `memcli forget` takes."""
+    """The options of `memcli forget`."""
 
     refs: list[str] = REFS
     recursive: bool = flag("--recursive", "-r", help="Include everything below the paths.")
@@ -89,7 +89,7 @@ def _purge(session: CommandContext, workspace: Workspace, options: ForgetOptions
     try:
         homes, missing = by_home(workspace, refs, recursive=recursive)
         named = [(home, find_named(home, own, recursive)) for home, own in homes]
-    except NotFoundError:
+    except NotFoundError:  # a leaked secret may be left in the trash or the inbox alone
         trashed, proposed = find_trashed(workspace, refs) if now else [], find_proposed(workspace, refs)
         if not trashed and not proposed:
             raise
@@ -117,6 +117,7 @@ def _purge(session: CommandContext, workspace: Workspace, options: ForgetOptions
 
 
 def _confirm(memories: Sequence[Memory], yes: bool) -> None:
+    """Asks whether to delete the memories, unless `yes`. Raises RefusedError if the user declines, or without a terminal."""
     if yes:
         return
     what = counted(len(memories), "memory", "memories")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class GcOptions(Options):
-    """What `memcli gc` takes."""
+    """The options of `memcli gc`."""
 
     name: str | None = argument("[SPACE]", "The space to collect [default: the current one].")
     ttl_days: float | None = option(
@@ -57,7 +57,7 @@ def command(session: CommandContext, options: GcOptions) -> None:
 
 
 def _report(done: Collected, ended: Sequence[Memory], space: str, dry_run: bool) -> tuple[dict[str, Json], list[str]]:
-    """Each deleted memory with the reason, then the counts: as JSON, and as lines."""
+    """The report of what was deleted, or would be in a dry run: as JSON, and as lines."""
     plan, verb = done.plan, "would purge" if dry_run else "purged"
     lines = [f"{verb} {m.id} {m.path} (its session has ended)" for m in ended]
     for one in plan.removals:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class GetOptions(Options):
-    """What `memcli get` takes."""
+    """The options of `memcli get`."""
 
     refs: list[str] = REFS
     field: str | None = option(metavar="NAME", help="Print only this field.")
@@ -75,6 +75,7 @@ def _print(
     noting = workspace.copy_with(is_noted=False) if options.no_usage else workspace
     known = note_read(noting, memories)
     if options.field is not None:
+        # A field may be left out of the JSON because it has its default: it is printed as null.
         values = [memory_to_json(m).get(options.field) for m in memories]
         if options.field not in memory_to_json(memories[0]) and not hasattr(memories[0], options.field):
             raise UsageError(f"no field {options.field!r}", "`memcli schema object` lists the fields")

@@ -8,7 +8,7 @@ from memcli.errors import RefusedError, UsageError
 
 
 class GuardOptions(Options):
-    """What `memcli guard` takes."""
+    """The options of `memcli guard`."""
 
     staged: bool = flag(help="Check the staged changes [default].")
     diff: str | None = option(metavar="FILE", help="Check this diff; `-` reads standard input.")

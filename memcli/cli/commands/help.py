@@ -7,7 +7,7 @@ from memcli.cli.verb import START, CommandContext, verb
 
 
 class HelpOptions(Options):
-    """What `memcli help` takes."""
+    """The options of `memcli help`."""
 
     words: list[str] = argument("[COMMAND|TOPIC...]", "A command, a topic, `all` or `plumbing`.", many=True)
 

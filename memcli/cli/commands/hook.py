@@ -16,8 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.model.memory import Json
-
 command = Group(
     "hook",
     "Ingest commits automatically with git hooks, and recall decisions about a change as you commit it.",
@@ -27,7 +25,7 @@ command = Group(
 
 
 class HookNames(Options):
-    """What `memcli hook install` and `memcli hook uninstall` take."""
+    """The options of `memcli hook install` and `memcli hook uninstall`."""
 
     names: list[str] = argument("[HOOK...]", f"Any of {', '.join(NAMES)}.", many=True)
 
@@ -52,7 +50,9 @@ def install(session: CommandContext, options: HookNames) -> int:
     from memcli.cli.git_hooks import install_hooks
     from memcli.git import DEFAULT
 
-    return _tell(session, *install_hooks(session, options.names or DEFAULT))
+    data, lines, code = install_hooks(session, options.names or DEFAULT)
+    session.output.confirm(data, "\n".join(lines))
+    return code
 
 
 @command.verb(HookNames)
@@ -66,7 +66,9 @@ def uninstall(session: CommandContext, options: HookNames) -> int:
     """
     from memcli.cli.git_hooks import remove_hooks
 
-    return _tell(session, *remove_hooks(session, options.names or NAMES))
+    data, lines, code = remove_hooks(session, options.names or NAMES)
+    session.output.confirm(data, "\n".join(lines) or f"no hooks of memcli in {data['folder']}")
+    return code
 
 
 @command.verb()
@@ -149,7 +151,7 @@ def retry(session: CommandContext) -> int:
 
 
 class RunOptions(Options):
-    """What `memcli hook run` takes."""
+    """The options of `memcli hook run`."""
 
     hook: str = argument("HOOK", "The git hook, or the event of an agent.", default=REQUIRED)
     arguments: list[str] = argument("[ARGUMENT...]", "The arguments that git passed to the hook.", many=True)
@@ -197,9 +199,4 @@ def run(session: CommandContext, options: RunOptions) -> None:
 
     if run_hook(session, options.hook, options.arguments, detached=options.detached):
         sys.stderr.flush()
-        os._exit(0)  # what was given up still runs in its thread, and would keep the process and git waiting
-
-
-def _tell(session: CommandContext, data: dict[str, Json], lines: list[str], code: int) -> int:
-    session.output.confirm(data, "\n".join(lines) or f"no hooks of memcli in {data['folder']}")
-    return code
+        os._exit(0)  # the work still runs in its thread, and would make the process and git wait for it

@@ -9,18 +9,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from memcli.cli.options import DRY_RUN, Options, argument, flag, option
-from memcli.cli.output import ProgressBar, has_input, read_input, redacted_told
+from memcli.cli.output import ProgressBar, has_input, read_input, redaction_note
 from memcli.cli.verb import SHARE, CommandContext, verb
 from memcli.errors import MemcliError, UsageError, reporting_done
 from memcli.ports import Source
 
 if TYPE_CHECKING:
-    from memcli.app.ingest import Ingested
     from memcli.app.workspace import Workspace
 
 
 class IngestOptions(Options):
-    """What `memcli ingest` takes."""
+    """The options of `memcli ingest`."""
 
     files: list[str] = argument("[FILE...]", "Files and folders to ingest.", many=True)
     git: str | None = option(metavar="RANGE", help="Ingest commits: HEAD~5.., v1..v2; HEAD for the whole history.")
@@ -52,7 +51,7 @@ def command(session: CommandContext, options: IngestOptions) -> int:
 
     propose = options.propose or bool(os.environ.get("MEMCLI_PROPOSE"))
     with to_ingest(session, dry_run=options.dry_run) as opened:
-        workspace = opened if propose else over_repo(opened)  # what is accepted goes to main
+        workspace = opened if propose else over_repo(opened)  # an accepted proposal is stored in `main`, not in `repo`
         source = source_of(
             workspace,
             options.files or [],
@@ -70,7 +69,8 @@ _MAX_LIST = 64 << 20
 
 @contextmanager
 def to_ingest(session: CommandContext, *, dry_run: bool) -> Iterator[Workspace]:
-    """The workspace; for a dry run in a work tree that has no store, one that is thrown away. Raises NotFoundError."""
+    """A context with the workspace; for a dry run in a work tree without a store, that of a temporary store, so that nothing is
+    created. Raises NotFoundError."""
     from memcli.store.layout import find_work_tree
     from memcli.wiring.roots import locate, make_store
 
@@ -92,8 +92,8 @@ def source_of(
     from_stdin: bool,
     reads_all: bool,
 ) -> Source:
-    """The source that the options name; with `reads_all`, commits that were ingested too. Raises UsageError unless there is
-    exactly one."""
+    """The source that the options name; with `reads_all`, it includes commits that were ingested before. Raises UsageError
+    unless the options name exactly one."""
     from memcli.wiring.sources import commit_source, file_source, staged_source
 
     if sum(map(bool, (files, git is not None, since is not None, is_staged, from_stdin))) != 1:
@@ -124,10 +124,11 @@ def source_of(
 
 
 def ingest_source(session: CommandContext, workspace: Workspace, source: Source, dry_run: bool, propose: bool) -> int:
-    """Ingests the source, reports the result and returns the exit code. Raises what the source raises, LockedError, CorruptError, StoreError."""
+    """Ingests the source, prints the result and returns the exit code. Raises what the source raises, LockedError, CorruptError,
+    StoreError."""
     from memcli.app.ingest import Ingested, ingest, retire_missing
     from memcli.app.repo import sync_behind
-    from memcli.cli.background import embed_later, embed_soon
+    from memcli.cli.background import embed_missing
     from memcli.ingest.commits import CommitSource
     from memcli.ingest.files import FileSource
     from memcli.wiring.sources import lost_commits, state_of_commits
@@ -139,7 +140,7 @@ def ingest_source(session: CommandContext, workspace: Workspace, source: Source,
 
     def progress() -> None:
         if counted:
-            bar(counted.done() - 1, total)  # the last one that was begun may have more to come
+            bar(counted.done() - 1, total)  # the last one that was begun may not be finished
 
     try:
         with reporting_done(done.stored):
@@ -150,22 +151,19 @@ def ingest_source(session: CommandContext, workspace: Workspace, source: Source,
                 done.retired += sync_behind(workspace, lost_commits(workspace.root), state_of_commits(workspace))
     finally:
         bar.close()
-    session.output.confirm({**done.to_json(), "dry_run": dry_run}, _told(done, dry_run))
-    if done.created + done.updated and not dry_run:
-        embed_soon(session, workspace)
-    elif done.deduplicated and not dry_run:  # it may lack vectors, where the process that made them was stopped
-        embed_later(session, workspace)
-    for failure in done.failed:
-        session.output.note(f"skipped {failure.place}: {failure.reason}; the rest was ingested")
-    return MemcliError.exit_code if done.failed else 0
-
-
-def _told(done: Ingested, dry_run: bool) -> str:
     retired = f"{done.retired} retired, " if done.retired else ""
     text = f"{done.created} created, {done.updated} updated, {retired}{done.deduplicated} unchanged"
     if done.proposed:
         text = f"{done.proposed} proposed, {text}; review with `memcli inbox`"
     if dry_run:
         text = "\n".join([*done.paths, f"{len(done.paths)} would be ingested"])
-    left = ", ".join(f"{n} {reason}" for reason, n in sorted(done.skipped.items()) if n)
-    return f"{text}{f'; skipped {left}' if left else ''}{redacted_told(done.redactions)}"
+    skipped = ", ".join(f"{n} {reason}" for reason, n in sorted(done.skipped.items()) if n)
+    text += f"{f'; skipped {skipped}' if skipped else ''}{redaction_note(done.redactions)}"
+    session.output.confirm({**done.to_json(), "dry_run": dry_run}, text)
+    # Also if nothing is new: the process that computed the vectors of an earlier run may have been stopped.
+    is_changed = bool(done.created + done.updated)
+    if (is_changed or done.deduplicated) and not dry_run:
+        embed_missing(session, workspace, few_at_once=is_changed)
+    for failure in done.failed:
+        session.output.note(f"skipped {failure.place}: {failure.reason}; the rest was ingested")
+    return MemcliError.exit_code if done.failed else 0

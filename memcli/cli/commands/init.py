@@ -13,7 +13,7 @@ from memcli.wiring import extra
 
 
 class InitOptions(Options):
-    """What `memcli init` takes."""
+    """The options of `memcli init`."""
 
     project: str | None = option(metavar="NAME", help="The project's name, used as the first segment of new paths.")
     git: bool = flag(help="Install the git merge driver for memories in this clone.")
@@ -53,7 +53,7 @@ def command(session: CommandContext, options: InitOptions) -> int:
         extra("agents.setup").check_agent(name, "project")
 
     def check(root: str) -> None:
-        """Raises NotFoundError where there is no repository, before anything is made."""
+        """Raises NotFoundError without a repository if an option needs one: `make_store` calls it before it makes anything."""
         if options.git or options.hooks:
             find_repository(os.path.dirname(root))
 
@@ -70,7 +70,8 @@ def command(session: CommandContext, options: InitOptions) -> int:
         from memcli.git import DEFAULT
 
         session.options["root"] = root
-        with chdir(os.path.dirname(root)):  # the hooks of the repository that the store lies in, wherever the user is
+        # Hooks are installed in the repository of the working directory, which --root may lie outside of.
+        with chdir(os.path.dirname(root)):
             data["hooks"], changed, code = install_hooks(session, DEFAULT)
         lines += changed
     notes: list[str] = []
@@ -85,7 +86,7 @@ def command(session: CommandContext, options: InitOptions) -> int:
 
 
 def _install_driver(root: str) -> list[str]:
-    """Installs the merge driver. Returns one line per change."""
+    """Installs the merge driver in this clone. Returns one line per change."""
     from memcli.git.hooks import configure
     from memcli.git.repository import find_repository
     from memcli.store.layout import FOLDER, install_attributes, install_own_attributes
@@ -100,7 +101,8 @@ def _install_driver(root: str) -> list[str]:
 
 
 def _undo(session: CommandContext, options: InitOptions) -> int:
-    """Takes back what was set up around the store, and deletes it where that is wanted. Raises NotFoundError without a store."""
+    """Removes agents, hooks, merge driver and attributes, and with --purge the store. Raises NotFoundError without a store,
+    RefusedError if the user does not confirm."""
     from memcli.cli.git_hooks import remove_hooks
     from memcli.cli.output import ask
     from memcli.git import NAMES
@@ -133,7 +135,9 @@ def _undo(session: CommandContext, options: InitOptions) -> int:
             if os.path.lexists(folder):
                 raise StoreError(f"cannot delete {folder}", "delete it by hand")
             lines.append(f"deleted {folder}")
-        with suppress(OSError):  # other stores of the repository have theirs there
+        with suppress(
+            OSError
+        ):  # the folder is not empty: other stores of the repository have their private state there
             os.removedirs(os.path.dirname(private))
     session.output.confirm({"root": root, "undone": lines}, "\n".join(lines) or "nothing was set up")
     return code

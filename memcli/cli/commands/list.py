@@ -11,7 +11,7 @@ from memcli.model.space import READER
 
 
 class ListOptions(Options):
-    """What `memcli list` takes."""
+    """The options of `memcli list`."""
 
     path: str = argument("[PATH]", "Only memories at or below this path.", default="")
     kind: list[str] = KIND_FILTER

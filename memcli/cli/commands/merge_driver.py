@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class MergeDriverOptions(Options):
-    """What `memcli merge-driver` takes."""
+    """The options of `memcli merge-driver`."""
 
     base: str = argument("FILE", "The common ancestor; with --textconv, the file to print.", default=REQUIRED)
     ours: str = argument("[FILE]", "Our version; receives the result.", default="")
@@ -55,16 +55,17 @@ def command(session: CommandContext, options: MergeDriverOptions) -> int:
                 raise CorruptError(
                     f"it would contain space {show(merged.space.name)}", f'set "space" to {show(name)} in it'
                 )
-        except (CorruptError, UsageError) as error:  # the latter for what is too deep to be written
+        except (CorruptError, UsageError) as error:  # UsageError: the JSON is nested too deeply to be written
             from memcli.git.hooks import merge_lines
 
-            if (lines := merge_lines(options.base, options.ours, options.theirs)) is not None:  # as git merges them
+            if (lines := merge_lines(options.base, options.ours, options.theirs)) is not None:
                 write_file(options.ours, lines)
             session.output.note(
                 f"{options.path or options.ours} was merged line by line: {error.message} ({error.hint})"
             )
             return 1
         back = _purged_here(options.path, merged.space, versions[1])
+        # While the versions are open: the pieces are read from them as they are written.
         write_file(options.ours, pieces)
     if back:
         paths = ", ".join(show(path) for path in back[:5])
@@ -77,7 +78,7 @@ def command(session: CommandContext, options: MergeDriverOptions) -> int:
 
 
 def _text_of(path: str) -> str:
-    """The text of a space file; an unreadable one is printed line by line, since git shows no diff if this fails."""
+    """A space file as text for `git diff`; a damaged one as its lines."""
     from memcli.cli.arguments import open_file
     from memcli.codec.space import decode_space
     from memcli.render.clean import escape
@@ -87,12 +88,12 @@ def _text_of(path: str) -> str:
         data = file[:]
     try:
         return space_text(decode_space(data, path))
-    except (CorruptError, UsageError):
+    except (CorruptError, UsageError):  # if this command failed, git would show no diff at all
         return "".join(f"{escape(line)}\n" for line in data.decode("utf-8", "replace").removesuffix("\n").split("\n"))
 
 
 def _purged_here(file: str, merged: Space, ours: ByteWindow) -> list[str]:
-    """The paths of memories that the audit log of this machine has as purged and that the merge would restore."""
+    """The paths of memories that were purged according to the audit log of this machine, and that the merge would restore."""
     from memcli.codec.audit import purged
     from memcli.codec.space import decode_space
     from memcli.store.atomic import read_regular

@@ -9,7 +9,7 @@ from memcli.model.space import WRITER
 
 
 class PinOptions(Options):
-    """What `memcli pin` takes."""
+    """The options of `memcli pin`."""
 
     refs: list[str] = REFS
     remove: bool = flag(help="Unpin them instead: recall ranks them by relevance again.")

@@ -34,11 +34,11 @@ _ASK = 'ask a question: memcli recall "which database?", or list a kind with --k
 _MAX_LIMIT = 10_000
 _UPKEEP_EVERY = 50
 _PARTS = {"turns": "log", "chunks": "chunk", "episodes": "episode"}
-"""The parts of sessions, with the kinds that they have as memories."""
+"""The parts of sessions that --include and --exclude name, with the kinds of their memories."""
 
 
 class RecallOptions(Options):
-    """What `memcli recall` takes."""
+    """The options of `memcli recall`."""
 
     topic: str | None = argument("[TOPIC]", "The question; `-` reads standard input.")
     topics: str | None = option(metavar="FILE", help="Answer one question per line; print one JSON bundle per line.")
@@ -245,7 +245,7 @@ def command(session: CommandContext, options: RecallOptions) -> int:
     topic = options.topic
     lists = bool(options.kind) or "under" in options.given
     if edits is None and options.topics is None and (topic is not None or not lists):
-        topic = _asked(topic, may_be_empty=lists)
+        topic = _topic(topic, may_be_empty=lists)
     workspace = session.open(backend=options.backend, rev=options.rev, model=options.model)
     if options.no_usage:
         workspace = workspace.copy_with(is_noted=False)
@@ -278,7 +278,7 @@ def command(session: CommandContext, options: RecallOptions) -> int:
 
 
 def _answer_each(session: CommandContext, ask: Ask, query: Query, topics: str) -> None:
-    """Answers the topic in each line of a file; prints a line of JSON for each."""
+    """Recalls the topic in each line of the file `topics`, and prints the bundles as lines of JSON."""
     from memcli.codec.canonical import encode_line
     from memcli.render.as_json import bundle_to_json
 
@@ -289,7 +289,7 @@ def _answer_each(session: CommandContext, ask: Ask, query: Query, topics: str) -
 
 
 def _renderer(name: str, *, is_short: bool) -> Renderer:
-    """The renderer of this format; on a terminal of the first lines of each entry where it `is_short`."""
+    """The renderer of this format; for `text` on a terminal, if `is_short`, only the first lines of each entry."""
     from memcli.render import RENDERERS
 
     if name != "text" or not is_short or not is_terminal():
@@ -300,12 +300,10 @@ def _renderer(name: str, *, is_short: bool) -> Renderer:
 
 
 def _count(session: CommandContext, workspace: Workspace) -> None:
-    """Counts a recall, and after every 50th has what is due maintained in the background.
-
-    Not while the clock is frozen, or memory is off.
-    """
+    """Counts a recall; after every 50th, starts `store maintain` in the background if it is due."""
     from memcli.store.trust import is_off
 
+    # Not while the clock is frozen: the files that such a command leaves must not depend on when another process writes.
     if session.is_frozen or os.environ.get("MEMCLI_BACKGROUND") == "off" or is_off(workspace.root, os.environ):
         return
     count = workspace.upkeep.count()
@@ -314,13 +312,14 @@ def _count(session: CommandContext, workspace: Workspace) -> None:
     from memcli.cli.background import start
     from memcli.wiring import extra
 
-    with suppress(MemcliError):  # the recall has been answered
+    with suppress(MemcliError):  # the answer is printed: the recall must not fail now
         if extra("upkeep.maintain").is_due(workspace):
             start(["store", "maintain", "--background", f"--root={workspace.root}"])
 
 
 def _verifier(workspace: Workspace, options: RecallOptions) -> Verify | None:
-    """The check of passages by a language model that --verify asks for. Raises UsageError if none is configured."""
+    """The check of passages by a language model, for --verify; None without it. Raises UsageError for an invalid model, and for
+    --model without --verify."""
     if options.verify is None:
         if "model" in options.given:
             raise UsageError("--model needs --verify", "add it, or leave the option out")
@@ -335,7 +334,7 @@ def _verifier(workspace: Workspace, options: RecallOptions) -> Verify | None:
 
 
 def _note_missing(session: CommandContext, workspace: Workspace) -> None:
-    """Notes how to build the space `repo`, if this clone of a repository has none."""
+    """If this clone of a repository has no space `repo`, prints a message with the commands that build it."""
     from memcli.app.repo import over_repo
     from memcli.store.layout import find_work_tree
 
@@ -352,7 +351,7 @@ def _note_missing(session: CommandContext, workspace: Workspace) -> None:
 
 
 def _query(session: CommandContext, options: RecallOptions, now: str) -> Query:
-    """The query without its topic and change. Raises UsageError."""
+    """The query that the options describe, without its topic and edits. Raises UsageError."""
     given = {"since": options.since, "until": options.until, "at": options.at}
     times = {name: normalize_time(text) for name, text in given.items() if text is not None}
     return Query(
@@ -372,7 +371,7 @@ def _query(session: CommandContext, options: RecallOptions, now: str) -> Query:
 
 
 def _left_out(options: RecallOptions) -> tuple[str, ...]:
-    """The kinds of the parts of sessions that are not wanted; turns and episodes are wanted by default. Raises UsageError."""
+    """The kinds of those parts of sessions that --include and --exclude leave out; by default only chunks. Raises UsageError."""
     wanted = {"turns", "episodes"}
     for name, text in (("--include", options.include), ("--exclude", options.exclude)):
         for part in (parts := text.replace(",", " ").split()):
@@ -387,7 +386,8 @@ def _left_out(options: RecallOptions) -> tuple[str, ...]:
 
 
 def _edits(options: RecallOptions) -> tuple[FileEdit, ...] | None:
-    """The change to query with; None if there is none. Raises UsageError, and what reading the change raises."""
+    """The edits of --from-diff or --changed, which replace the topic; None without these options. Raises UsageError, and what
+    `read_edits` raises."""
     if options.from_diff is None and options.changed is None:
         return None
     topic = options.topic if options.topics is None else options.topics
@@ -398,8 +398,8 @@ def _edits(options: RecallOptions) -> tuple[FileEdit, ...] | None:
     return tuple(read_edits(diff=options.from_diff, changed=options.changed))
 
 
-def _asked(topic: str | None, may_be_empty: bool) -> str:
-    """The topic, from the argument or a pipe. Raises UsageError if there is none."""
+def _topic(topic: str | None, may_be_empty: bool) -> str:
+    """The topic, from the argument or standard input. Raises UsageError if there is none, or it is empty."""
     if topic is None and not has_input():
         raise UsageError("no topic", _ASK)
     text = read_text(None, "-") if topic in (None, "-") else decode(os.fsencode(topic or ""), "the topic")

@@ -8,7 +8,7 @@ from memcli.model.space import WRITER
 
 
 class RememberOptions(Options):
-    """What `memcli remember` takes."""
+    """The options of `memcli remember`."""
 
     text: str | None = argument("[TEXT]", "The text; without it, or with `-`, read standard input.")
     file: str | None = option("--file", "-f", metavar="FILE", help="Read the text from FILE.")

@@ -7,7 +7,7 @@ from typing import Any
 
 from memcli.cli.arguments import CURRENT, asks_model, check_known, chosen_session, finish_endings, read_text
 from memcli.cli.options import DRY_RUN, REQUIRED, Options, argument, flag, option
-from memcli.cli.output import ask, redacted_told
+from memcli.cli.output import ask, redaction_note
 from memcli.cli.verb import RECALL, CommandContext, Group, Http, ToolDeclaration
 from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.model.space import ADMIN, JOURNAL, READER, WRITER
@@ -25,13 +25,13 @@ _FORMATS = (
 
 
 class OneOptions(Options):
-    """What the commands take that are of one session."""
+    """The argument of the commands for one session."""
 
     id: str | None = argument("[SESSION]", f"The session, by id or unique id prefix {CURRENT}.")
 
 
 class StartOptions(Options):
-    """What `memcli session start` takes."""
+    """The options of `memcli session start`."""
 
     title: str = option("--title", "-t", metavar="TEXT", help="A title.", default="")
 
@@ -56,10 +56,9 @@ def start(session: CommandContext, options: StartOptions) -> None:
     session.output.answer(session_to_json(made), made.id)
 
 
-class AddOptions(Options):
-    """What `memcli session add` takes."""
+class AddOptions(OneOptions):
+    """The options of `memcli session add`."""
 
-    id: str | None = argument("[SESSION]", f"The session, by id or unique id prefix {CURRENT}.")
     text: str | None = argument("[TEXT]", "The message; without it, or with `-`, read standard input.")
     role: str = option("--role", "-r", metavar="user|assistant|tool", help="Who said it.", default="user")
     file: str | None = option("--file", "-f", metavar="FILE", help="Read the message from FILE.")
@@ -96,6 +95,7 @@ def add(session: CommandContext, options: AddOptions) -> None:
     from memcli.model.names import SESSION_MARK
 
     name, text = options.id, options.text
+    # A single argument that is not the id of a session is the message, for the current session.
     if name is not None and text is None and not name.startswith(SESSION_MARK):
         name, text = None, name
     message = read_text(text, options.file, app.MAX_TEXT)
@@ -103,7 +103,7 @@ def add(session: CommandContext, options: AddOptions) -> None:
     chosen = chosen_session(workspace, name, ACTIVE, PAUSED)
     _, added, redactions = app.add(workspace, chosen.id, options.role, message, speaker=options.speaker, at=options.at)
     data: dict[str, Any] = {"session": chosen.id, **entry_to_json(added), "redactions": dict(redactions)}
-    session.output.confirm(data, f"added {chosen.id} #{added.number}{redacted_told(redactions)}")
+    session.output.confirm(data, f"added {chosen.id} #{added.number}{redaction_note(redactions)}")
 
 
 @command.verb(OneOptions)
@@ -131,7 +131,7 @@ def resume(session: CommandContext, options: OneOptions) -> None:
 
 
 class SessionListOptions(Options):
-    """What `memcli session list` takes."""
+    """The options of `memcli session list`."""
 
     limit: int = option(
         "--limit", "-l", metavar="N", help="Show the newest N; 0 shows all.", type=int, low=0, default=20
@@ -164,7 +164,7 @@ def list_(session: CommandContext, options: SessionListOptions) -> None:
 
 
 class SessionShowOptions(OneOptions):
-    """What `memcli session show` takes."""
+    """The options of `memcli session show`."""
 
     from_: int = option(metavar="N", help="The first message to show.", type=int, low=1, default=1)
     to: int | None = option(metavar="N", help="The last message to show.", type=int, low=1)
@@ -207,7 +207,7 @@ def show(session: CommandContext, options: SessionShowOptions) -> None:
 
 
 class ShareOptions(Options):
-    """What `memcli session share` takes."""
+    """The options of `memcli session share`."""
 
     id: str = argument("SESSION", "The session, by id or unique id prefix.", default=REQUIRED)
     undo: bool = flag(help="Move the session back into the private state.")
@@ -238,7 +238,7 @@ def share(session: CommandContext, options: ShareOptions) -> None:
 
 
 class EndOptions(OneOptions):
-    """What `memcli session end` takes."""
+    """The options of `memcli session end`."""
 
     outcome: str = option(metavar="TEXT", help="What came of it.", default="")
     semantic: str | None = option(
@@ -310,7 +310,7 @@ def arc(session: CommandContext, options: OneOptions) -> None:
 
 
 class FactsOptions(OneOptions):
-    """What `memcli session facts` takes."""
+    """The options of `memcli session facts`."""
 
     from_: str | None = option("--from", metavar="FILE", help="Read a transcript; store nothing.")
     semantic: str | None = option(
@@ -350,7 +350,7 @@ def facts(session: CommandContext, options: FactsOptions) -> None:
 
 
 class PromoteOptions(Options):
-    """What `memcli session promote` takes."""
+    """The options of `memcli session promote`."""
 
     facts: list[str] = argument(
         "FACT...", "Facts, by the names that `memcli session facts` prints.", many=True, default=REQUIRED
@@ -382,7 +382,7 @@ def promote(session: CommandContext, options: PromoteOptions) -> None:
 
 
 class TopicOptions(Options):
-    """What `memcli session topic` takes."""
+    """The options of `memcli session topic`."""
 
     previous: str = argument("PREVIOUS", "A prompt.", default=REQUIRED)
     current: str = argument("CURRENT", "The prompt that follows it.", default=REQUIRED)
@@ -405,7 +405,7 @@ def topic(session: CommandContext, options: TopicOptions) -> None:
     except NotFoundError:
         name = session.options.get("embedder") or os.environ.get("MEMCLI_EMBEDDER") or DEFAULT_EMBEDDER
     check_embedder(name)
-    # The cosines of other models are on no scale that the thresholds hold for.
+    # The thresholds were fitted to these models; cosines of others are on other scales.
     embedder = EMBEDDERS[name]() if name in EMBEDDERS else None
     found = session_topic(embedder, options.previous, options.current)
     verdict = "changed" if found.changed else "same topic"
@@ -413,7 +413,7 @@ def topic(session: CommandContext, options: TopicOptions) -> None:
 
 
 class SessionSyncOptions(Options):
-    """What `memcli session sync` takes."""
+    """The options of `memcli session sync`."""
 
     background: bool = flag(help="Wait for no other process, and say nothing.")
 
@@ -431,7 +431,7 @@ def sync(session: CommandContext, options: SessionSyncOptions) -> None:
 
 
 class SessionDeleteOptions(Options):
-    """What `memcli session delete` takes."""
+    """The options of `memcli session delete`."""
 
     id: str = argument("SESSION", "The session, by id or unique id prefix.", default=REQUIRED)
     keep_memories: bool = flag(help="Keep the memories that were made from the session.")
@@ -480,7 +480,7 @@ def delete(session: CommandContext, options: SessionDeleteOptions) -> None:
 
 
 class SessionImportOptions(Options):
-    """What `memcli session import` takes."""
+    """The options of `memcli session import`."""
 
     files: list[str] = argument(
         "[FILE...]", "Transcripts, chat exports (a .zip as it is), or exported sessions.", many=True
@@ -516,7 +516,7 @@ def import_(session: CommandContext, options: SessionImportOptions) -> int:
 
 
 class SessionExportOptions(Options):
-    """What `memcli session export` takes."""
+    """The options of `memcli session export`."""
 
     id: str = argument("SESSION", "The session, by id or unique id prefix.", default=REQUIRED)
     out: str = option("--out", "-o", metavar="FILE", help="Write to this file; `-` is standard output.", default="-")
@@ -552,6 +552,7 @@ def export(session: CommandContext, options: SessionExportOptions) -> None:
 
 
 def _change(session: CommandContext, name: str | None, before: str, state: str, done: str) -> None:
+    """Changes a session from the state `before` to `state`, and prints the result, with `done` as its verb."""
     from memcli.app.session import change_state
     from memcli.codec.session import session_to_json
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from memcli.cli.background import FOREGROUND, embed_later, start
+from memcli.cli.background import FOREGROUND, embed_missing, start
 from memcli.cli.verb import CommandContext
 from memcli.clock import system_clock
 from memcli.errors import MemcliError
@@ -124,8 +124,8 @@ def _answer(
     facts = {"agent": agent[:40], "event": event[:40], "session": payload.session, "ms": spent}
     _log(workspace.root, {"at": workspace.clock(), **facts, **outcome.facts})
     if outcome.facts.get("degraded") and is_hurried:
-        embed_later(session, workspace)  # the next prompt finds the vectors that this one had no time for
-    # Not under a frozen clock, as in `embed_later`: the files that the hook leaves must not depend on when they are read.
+        embed_missing(session, workspace)  # the next prompt finds the vectors that this one had no time for
+    # Not under a frozen clock, as in `embed_missing`: the files that the hook leaves must not depend on when they are read.
     if outcome.is_next_due and is_hurried and not session.is_frozen:
         fields = {"session_id": payload.session, "cwd": payload.cwd, "prompt": payload.prompt[:MOST_PIPED]}
         piped = json.dumps(fields, ensure_ascii=False)

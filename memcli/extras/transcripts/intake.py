@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memcli.app.session import SessionImport
 from memcli.cli.arguments import asks_model
-from memcli.cli.output import on_one_line, redacted_told
+from memcli.cli.output import on_one_line, redaction_note
 from memcli.cli.verb import CommandContext
 from memcli.codec.session import MAX_LINE
 from memcli.conversation.facts import Fact, extract
@@ -174,4 +174,4 @@ def _told(one: SessionImport, dry_run: bool) -> str:
     added = f"{one.added} of {one.read} messages added" if one.read else "no messages"
     name = one.session.source if one.status == "empty" else one.session.id
     counts = Counter(one.redactions)
-    return f"{would}{one.status} {name} ({added}{f'; skipped {skipped}' if skipped else ''}){redacted_told(counts)}"
+    return f"{would}{one.status} {name} ({added}{f'; skipped {skipped}' if skipped else ''}){redaction_note(counts)}"

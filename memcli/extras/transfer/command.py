@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.arguments import check_known, read_file, read_stdin
 from memcli.cli.options import DRY_RUN, REQUIRED, Options, argument, option
-from memcli.cli.output import redacted_told
+from memcli.cli.output import redaction_note
 from memcli.cli.verb import SHARE, CommandContext, verb
 from memcli.errors import UsageError
 from memcli.model.names import counted
@@ -115,7 +115,7 @@ def _import_bundle(session: CommandContext, export: Export, options: ImportOptio
     policy = ", with its policy" if done.plan.policy == "taken" else ""
     counts = _counted(data, ("created", "updated", "unchanged", "kept", "removed", "proposed"))
     session.output.confirm(
-        data, f"{_done(dry_run)} into space {done.space}{policy}: {counts} ({signed}){redacted_told(done.redactions)}"
+        data, f"{_done(dry_run)} into space {done.space}{policy}: {counts} ({signed}){redaction_note(done.redactions)}"
     )
 
 
@@ -142,7 +142,7 @@ def _import_private(session: CommandContext, options: ImportOptions, data: bytes
     signed = _signed(done.is_signed, done.signed_by)
     session.output.confirm(
         done.to_json(),
-        f"{_done(dry_run)} private state: {', '.join(counts) or 'nothing new'} ({signed}){redacted_told(done.redactions)}",
+        f"{_done(dry_run)} private state: {', '.join(counts) or 'nothing new'} ({signed}){redaction_note(done.redactions)}",
     )
 
 
@@ -165,7 +165,7 @@ def _adopt(session: CommandContext, data: bytes | None, file: str, form: str, dr
     session.output.confirm(
         report,
         f"{_done(dry_run)} into space {done.space}: {counts} (read {files}{f'; skipped {skipped}' if skipped else ''})"
-        f"{redacted_told(done.redactions)}",
+        f"{redaction_note(done.redactions)}",
     )
 
 

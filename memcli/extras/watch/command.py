@@ -10,7 +10,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from memcli.cli.options import Options, argument, flag, option
-from memcli.cli.output import redacted_told
+from memcli.cli.output import redaction_note
 from memcli.cli.verb import SHARE, CommandContext, verb
 from memcli.errors import UsageError
 
@@ -134,5 +134,5 @@ def _run(session: CommandContext, workspace: Workspace, options: WatchOptions, s
             elif results := done.stored():
                 more = f" and {len(done.paths) - 3} more" if len(done.paths) > 3 else ""
                 line = f"{workspace.clock()}  {results}  {', '.join(done.paths[:3])}{more}"
-                output.confirm(None, line.rstrip() + redacted_told(done.redactions))
+                output.confirm(None, line.rstrip() + redaction_note(done.redactions))
         return watch.is_gone and not stop.is_set() and not options.once

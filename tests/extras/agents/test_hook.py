@@ -383,7 +383,7 @@ def test_a_prompt_that_had_no_time_for_vectors_has_them_made(
     from memcli.extras.agents import running as agent_hook
 
     begun: list[str] = []
-    monkeypatch.setattr(agent_hook, "embed_later", lambda _, workspace: begun.append(workspace.root))
+    monkeypatch.setattr(agent_hook, "embed_missing", lambda _, workspace: begun.append(workspace.root))
     monkeypatch.setattr(agent_hook, "_run_within", lambda _, work: (work(lambda _: None), ""))
     monkeypatch.delenv("MEMCLI_HOOK_FOREGROUND", raising=False)
     fire("claude", "prompt")
