@@ -71,6 +71,7 @@ class Calls:
         from memcli.store.trust import is_off
         from memcli.wiring.roots import locate
 
+        # As with hooks: while memory is off, agents neither read nor store anything.
         root = locate(self._options, os.environ)
         if is_on(os.environ, "MEMCLI_OFF") or (root is not None and is_off(root, os.environ)):
             raise RefusedError(
@@ -190,6 +191,7 @@ class Calls:
             verb.run_in(session, values)
         except Exception as error:
             known_error = as_error(error)
+            # Of several references, those that were found have been printed before the error about the others.
             known_error.value = output.value()
             if known_error is error:
                 raise

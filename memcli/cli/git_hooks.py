@@ -110,10 +110,14 @@ def _apply(session: CommandContext, folder: str, names: Sequence[str], act: Call
 
 _VERBOSE = "MEMCLI_HOOK_VERBOSE"
 _LOCK_SECONDS = "2"
+"""How long a hook waits for the lock of a space."""
 _TURN_SECONDS = 30.0
+"""How long a hook in the background waits for another one to finish."""
 _MESSAGE_SECONDS = 0.35  # with the start of the interpreter half a second
 _PUSH_SECONDS = 1.8
+"""How long git waits for the hooks prepare-commit-msg and pre-push."""
 _MAX_PAIRS = 1 << 20
+"""The most bytes that are read of the list of rewritten commits."""
 
 
 def run_hook(session: CommandContext, hook: str, arguments: Sequence[str], *, detached: bool) -> bool:

@@ -143,6 +143,7 @@ def ingest_source(session: CommandContext, workspace: Workspace, source: Source,
             bar(counted.done() - 1, total)  # the last one that was begun may not be finished
 
     try:
+        # Memories are stored as the source is read: an error names how many were stored before it.
         with reporting_done(done.stored):
             ingest(workspace, source, dry_run, propose, progress, done)
             if isinstance(source, FileSource) and source.may_miss_files and not dry_run and not propose:

@@ -103,7 +103,7 @@ class RememberOptions(Options):
     tools=(
         ToolDeclaration(
             name="remember",
-            is_idempotent=False,
+            is_idempotent=False,  # storing the same text again strengthens the memory
             description=(
                 "Store one fact that the code does not say: a decision with its reason, a rule, a procedure, a gotcha. "
                 "Full sentences. A path that exists is updated; the same text twice is stored once. Secrets are redacted. "

@@ -114,6 +114,7 @@ def _headings(paths: list[str], prefix: str) -> list[str]:
 
 def _texts(data: bytes, kind: str) -> Iterator[str]:
     """The values of a field of each memory in a space file."""
+    # In a canonical file a field of a memory begins a line, and no line ends within a text.
     mark = of_memory(_FIELDS[kind]) + b'"'
     start = data.find(mark)
     while start >= 0:
