@@ -1,20 +1,17 @@
-"""The hooks of a repository: where they lie, how they stand, how they come and go.
+"""The git hooks of a repository: their folder, state, installation and removal.
 
-A hook that is there already is kept beside ours, which calls it first; taking ours away puts the very same file back.
+An existing hook is saved under another name, and memcli's hook calls it first; uninstalling restores the same file.
 
-The hooks themselves: small POSIX shell scripts that call what was there before, and then memcli.
+A hook is a small POSIX shell script that calls the saved hook and then memcli. It never makes git fail or wait: the saved hook
+alone decides the exit code, and slow work runs in the background. Each script contains a digest of itself, by which an edited
+one is detected.
 
-A hook never fails or delays what git does: who was there first decides the exit code, memcli's own is dropped, and
-what takes time goes into the background. Each script bears a digest of itself, so that an edited one is known.
+The merge driver: git calls `memcli merge-driver` to merge a space that both sides changed, and to show differences.
 
-The merge driver: what makes git call `memcli merge-driver` when both sides of a merge changed a space, and to show
-differences.
+It needs attributes, which are committed with the store, and configuration that names the program, which must be set in every
+clone, since git lets no repository name programs to run. Without the configuration git merges and compares lines.
 
-Two things make it work: attributes, which travel with the store, and lines of configuration that name the program,
-which every clone must be given by hand, since a repository must not be able to name programs to run. Without the latter
-git merges and compares lines.
-
-The message of a commit that is being written: lines that git will strip again are put into it.
+Comments in the message of a commit that is being written: lines that git strips again.
 """
 
 from __future__ import annotations
@@ -40,9 +37,9 @@ from memcli.record import Record
 
 
 def this_program() -> tuple[str, ...]:
-    """The words of the command line, the program first.
+    """The command line of this memcli, the program first.
 
-    Through the interpreter it runs with -P: git calls it in the work tree, whose own `memcli` folder is not to be run.
+    The interpreter gets -P, because git calls it in the work tree, where a folder `memcli` would be imported instead.
     """
     script = os.path.abspath(sys.argv[0])
     if os.path.basename(script) in ("memcli", "memcli.exe") and os.path.isfile(script) and os.access(script, os.X_OK):
@@ -58,8 +55,10 @@ _TEXTCONV = f"diff.{NAME}.textconv"
 
 
 def configure(repository: Repository) -> bool:
-    """Names this memcli in the configuration of this clone; whether that was news. Raises ProviderError."""
+    """Sets the merge driver and the textconv in the configuration of this clone; whether that changed it. Raises
+    ProviderError."""
     program = shlex.join(this_program())
+    # git replaces %O, %A and the like in a driver's command, so a % of the path is doubled; a textconv has none.
     wanted = {
         f"merge.{NAME}.name": _TITLE,
         _DRIVER: f"{program.replace('%', '%%')} {_ARGUMENTS}",
@@ -72,7 +71,7 @@ def configure(repository: Repository) -> bool:
 
 
 def unconfigure(repository: Repository) -> bool:
-    """Takes memcli out of the configuration of this clone; whether it was there. Raises ProviderError."""
+    """Removes memcli from the configuration of this clone; whether it was there. Raises ProviderError."""
     sections = [f"merge.{NAME}", f"diff.{NAME}"]
     there = [
         one for one, key in zip(sections, (_DRIVER, _TEXTCONV), strict=True) if _configured_driver(repository, key)
@@ -83,9 +82,9 @@ def unconfigure(repository: Repository) -> bool:
 
 
 def problem(repository: Repository, file: str) -> str | None:
-    """Why git would not merge `file` (a path from the root of the work tree) by memcli, or show how it changed.
+    """Why git would not use memcli to merge `file` (a path from the root of the work tree), or to show its changes.
 
-    Empty when it would; None when nothing asks for it. Raises ProviderError.
+    Empty when it would; None when no attribute requires it. Raises ProviderError.
     """
     attributes = repository.run("check-attr", "-z", "merge", "diff", "--", file).split("\0")[2::3]
     if NAME not in attributes[:1]:
@@ -107,7 +106,7 @@ def _problem(command: str, what: str) -> str:
 
 
 def merge_lines(base: str, ours: str, theirs: str) -> bytes | None:
-    """What git itself makes of three files, line by line, with the marks of its conflicts; None when it cannot."""
+    """The merge of three files by lines, with conflict markers, as git makes it; None when git cannot."""
     labels = [word for label in ("ours", "base", "theirs") for word in ("-L", label)]
     try:
         code, output = run_anywhere("merge-file", "-p", *labels, "--", ours, base, theirs)
@@ -116,24 +115,24 @@ def merge_lines(base: str, ours: str, theirs: str) -> bytes | None:
     return output if 0 <= code <= _MOST_CONFLICTS else None
 
 
-_MOST_CONFLICTS = 127  # beyond it the exit code of `git merge-file` is an error
+_MOST_CONFLICTS = 127  # the exit code of `git merge-file` is the number of conflicts, or above this an error
 
 
 def _configured_driver(repository: Repository, key: str) -> str:
     try:
         return repository.run("config", "--get", key).removesuffix("\n")
-    except ProviderError:  # git says nothing and fails when there is no such key
+    except ProviderError:  # git fails without a message when there is no such key
         return ""
 
 
-KEPT = ".memcli-saved"
-"""What is put behind the name of a hook that was there before."""
+SAVED = ".memcli-saved"
+"""The suffix of the name under which an existing hook is saved."""
 _MARK = re.compile(rb"#!/bin/sh\n# memcli hook ([0-9a-f]{16}):[^\n]*\n")
 _HEAD = """\
 #!/bin/sh
 # memcli hook {digest}: written by `memcli hook install`; `memcli hook uninstall` restores what was here.
 """
-_KEPT_FIRST = """\
+_SAVED_FIRST = """\
 kept="${{0%/*}}/{hook}{ending}"
 code=0
 {before}if [ -f "$kept" ] && [ -x "$kept" ]; then
@@ -154,8 +153,8 @@ for folder in rebase-merge rebase-apply; do
   [ ! -d "${GIT_DIR:-.git}/$folder" ] || exit $code  # post-rewrite comes when it is over
 done
 """
-# What the background inherits it would hold open: a lock of who called git, or the pipe that somebody reads. Redirected
-# for one call, a shell keeps a copy of what was there until that call is over; so the subshell gives it up for good.
+# A background process would hold inherited descriptors open: a lock of git's caller, or a pipe that somebody reads to its
+# end. A redirection for one command leaves a copy in the shell until the command ends, so the subshell closes them by exec.
 _BEHIND = """\
 if [ -n "${{MEMCLI_HOOK_FOREGROUND-}}" ]; then {into}run {hook} -- "$@" {stdin}> /dev/null
 else (
@@ -168,7 +167,7 @@ _PAIRS = "printf '%s\\n' \"$pairs\" | "
 _ONLY: Mapping[str, str] = {
     "post-commit": _NOT_WHILE_REBASING,
     "post-checkout": '[ "${3-}" = 1 ] || exit $code  # files, and no branch\n' + _NOT_WHILE_REBASING,
-    # Only where a person is about to write: not for -m, merge, squash, amend, nor where no editor opens.
+    # Only where a person will edit the message: not for -m, merge, squash or amend, nor without an editor.
     "prepare-commit-msg": 'case "$code ${2-}" in "0 " | "0 template") ;; *) exit $code ;; esac\n'
     '[ "${GIT_EDITOR-}" != : ] || exit $code\n',
     "pre-push": "[ $code = 0 ] || exit $code\n",
@@ -182,17 +181,17 @@ def check_name(hook: str) -> None:
 
 
 def script(hook: str, program: Sequence[str], *, shell: str = "") -> bytes:
-    """The hook, which calls memcli by the words of `program`.
+    """The script of the hook, which calls memcli by the command line `program`.
 
-    With a `shell` what was there before is read by it under the hook's own name: see `shell_of`.
+    With `shell`, that shell reads the saved hook under the hook's own name: see `shell_of`.
     """
     call = '"$kept" "$@"'
     if shell:
         call = f"""{shell} -c 'kept=$1; shift; . "$kept"' "$0" "$kept" "$@\""""
     takes_pairs = hook == "post-rewrite"
-    kept = _KEPT_FIRST.format(
+    saved = _SAVED_FIRST.format(
         hook=hook,
-        ending=KEPT,
+        ending=SAVED,
         before="pairs=$(cat)\n" if takes_pairs else "",
         call=_PAIRS + call if takes_pairs else call,
     )
@@ -204,12 +203,12 @@ def script(hook: str, program: Sequence[str], *, shell: str = "") -> bytes:
     else:
         into, stdin = (_PAIRS, "") if takes_pairs else ("", "< /dev/null ")
         end = _QUIET + _BEHIND.format(hook=hook, into=into, stdin=stdin)
-    data = f"{kept}{_ONLY.get(hook, '')}{run}{end}exit $code\n".encode("utf-8", "surrogateescape")
+    data = f"{saved}{_ONLY.get(hook, '')}{run}{end}exit $code\n".encode("utf-8", "surrogateescape")
     return _HEAD.format(digest=sha256(data).hexdigest()[:_DIGITS]).encode() + data
 
 
 def state(hook: str, data: bytes | None, program: Sequence[str]) -> str:
-    """`absent`, `installed`, `outdated` (ours, of another version or place), `edited` (ours, changed) or `foreign`."""
+    """`absent`, `installed`, `outdated` (written by another version or for another path of memcli), `edited` or `foreign`."""
     if data is None:
         return "absent"
     if not (mark := _MARK.match(data)):
@@ -222,8 +221,8 @@ def state(hook: str, data: bytes | None, program: Sequence[str]) -> str:
 
 
 def shell_of(data: bytes) -> str:
-    """The shell, with its options, that must read a hook under the hook's own name, because the hook finds out by it
-    which one it is, as husky's do; empty for any other hook."""
+    """The shell, with its options, that must read a saved hook under the hook's own name, because the hook depends on its
+    name, as husky's do; empty for any other hook."""
     found = _SHELL.match(data)
     return found[1].decode() if found and _LOOKS_AT_NAME.search(data) else ""
 
@@ -242,8 +241,8 @@ _TEMP = ".memcli-tmp"
 
 
 class Hooks(Record):
-    """The folder that git looks for hooks in. `is_seen`: it lies in the work tree, and git shows what changes there.
-    `real` is the folder without the links that lead to it, below the folder `root` of the repository."""
+    """The folder in which git looks for hooks. `is_seen`: it is in the work tree and not ignored, so that git status shows
+    changes in it. `real` is the folder with links resolved, below `root`, a folder of the repository."""
 
     folder: str
     is_seen: bool
@@ -251,29 +250,28 @@ class Hooks(Record):
     root: str
 
     def status(self, name: str) -> tuple[str, bool]:
-        """How the hook of this name stands, as `state` names it, and whether the hook that was there before is saved beside it.
-        Raises StoreError when it cannot be read."""
+        """The `state` of the hook of this name, and whether an earlier hook is saved beside it. Raises StoreError when it
+        cannot be read."""
         path = os.path.join(self.real, name)
-        kept = path + KEPT
-        return state(name, _read(path), this_program()), os.path.lexists(kept)
+        return state(name, _read(path), this_program()), os.path.lexists(path + SAVED)
 
     def install(self, name: str) -> str:
-        """Puts the hook in place: `installed`, `updated`, or `unchanged`. Raises RefusedError, StoreError."""
+        """Installs the hook: `installed`, `updated`, or `unchanged`. Raises RefusedError, StoreError."""
         path = os.path.join(self.real, name)
-        kept = path + KEPT
+        saved = path + SAVED
         found = _read(path)
         now = state(name, found, this_program())
         if now == "installed" and os.access(path, os.X_OK):
             return "unchanged"
         if now == "edited":
             raise RefusedError(f"{name}: memcli's hook was edited: {show(path)}", "move it away, then install again")
-        before = _read(kept)
+        before = _read(saved)
         if now == "foreign" and before is not None and before != found:
             raise RefusedError(
-                f"{name}: cannot keep two hooks; one is kept already: {show(kept)}", "move one of them away"
+                f"{name}: cannot keep two hooks; one is kept already: {show(saved)}", "move one of them away"
             )
         owner = found if now == "foreign" else before
-        # In another language than that of a shell it may look at its own name, which it will not have.
+        # Only a shell can read the saved file under the original name; in other languages the name will differ.
         is_other = owner is not None and owner.startswith(b"#!") and not _SHELL.match(owner)
         if is_other and _LOOKS_AT_ARGV.search(owner or b""):
             raise RefusedError(
@@ -282,27 +280,27 @@ class Hooks(Record):
             )
         data = script(name, this_program(), shell=shell_of(owner or b""))
         with _attempting(f"install the hook {name}"):
-            self._put(path, data, kept if now == "foreign" else None)
+            self._put(path, data, saved if now == "foreign" else None)
         return "updated" if now == "outdated" else "installed"
 
     def uninstall(self, name: str) -> str:
-        """Puts back what was there: `removed`, `restored`, or `absent` when nothing of ours is. Raises RefusedError,
-        StoreError."""
+        """Removes the hook and restores a saved one: `removed`, `restored`, or `absent` when memcli has none. Raises
+        RefusedError, StoreError."""
         path = os.path.join(self.real, name)
-        kept = path + KEPT
+        saved = path + SAVED
         now = state(name, _read(path), this_program())
-        keeps = os.path.lexists(kept)
-        if now == "edited" or (now == "foreign" and keeps and _read(path) != _read(kept)):
+        is_saved = os.path.lexists(saved)
+        if now == "edited" or (now == "foreign" and is_saved and _read(path) != _read(saved)):
             what = "memcli's hook was edited" if now == "edited" else "memcli's hook was overwritten"
-            hint = f"remove it by hand{f'; the previous hook is {show(kept)}' if keeps else ''}"
+            hint = f"remove it by hand{f'; the previous hook is {show(saved)}' if is_saved else ''}"
             raise RefusedError(f"{name}: {what}: {show(path)}", hint)
-        if keeps:
+        if is_saved:
             with _attempting(f"restore the hook {name}"):
-                # Of two names of one file a rename takes none away.
-                if os.path.lexists(path) and os.path.samestat(os.lstat(kept), os.lstat(path)):
-                    beneath.unlink(kept, self.root)
+                # rename() does nothing for two names of one file, which a crash in `_put` leaves.
+                if os.path.lexists(path) and os.path.samestat(os.lstat(saved), os.lstat(path)):
+                    beneath.unlink(saved, self.root)
                 else:
-                    beneath.replace(kept, path, self.root)
+                    beneath.replace(saved, path, self.root)
             return "restored"
         if now in ("absent", "foreign"):
             return "absent"
@@ -310,9 +308,8 @@ class Hooks(Record):
             beneath.unlink(path, self.root)
         return "removed"
 
-    def _put(self, path: str, data: bytes, kept: str | None) -> None:
-        """Replaces the file at `path` atomically; with `kept` the file that is there remains under that name. Raises
-        OSError."""
+    def _put(self, path: str, data: bytes, saved: str | None) -> None:
+        """Replaces the file at `path` atomically; with `saved`, the existing file stays under that name. Raises OSError."""
         folder, name = os.path.split(path)
         missing = [folder]
         while not os.path.isdir(missing[-1]):
@@ -328,14 +325,14 @@ class Hooks(Record):
                 file.write(data)
                 file.flush()
                 os.fsync(fd)
-            if kept is not None:
+            if saved is not None:
                 with suppress(FileNotFoundError):
-                    beneath.unlink(kept, self.root)
+                    beneath.unlink(saved, self.root)
                 try:
-                    # A second name, so that there is a hook at every moment.
-                    beneath.link(path, kept, self.root)
+                    # A link and not a rename, so that `path` exists at every moment.
+                    beneath.link(path, saved, self.root)
                 except (OSError, NotImplementedError):  # a file system without links
-                    beneath.replace(path, kept, self.root)
+                    beneath.replace(path, saved, self.root)
             beneath.replace(temp, path, self.root)
         finally:
             with suppress(OSError):
@@ -343,7 +340,7 @@ class Hooks(Record):
 
 
 def find_hooks(start: str) -> Hooks:
-    """The hooks of the repository that holds the directory `start`. A linked work tree has those of its main one.
+    """The hooks of the repository around the directory `start`. A linked work tree has those of the main one.
 
     Raises NotFoundError, ProviderError, and RefusedError for a folder outside of the repository.
     """
@@ -355,7 +352,7 @@ def find_hooks(start: str) -> Hooks:
     with suppress(ProviderError):  # git fails when there is no such key
         parts = here.run("config", "--show-scope", "-z", "--type=path", "--get-all", "core.hooksPath").split("\0")
         for scope, configured in zip(parts[::2], parts[1::2], strict=False):
-            if scope != "command":  # by which memcli itself keeps git from running hooks
+            if scope != "command":  # set by memcli itself, so that git runs no hooks
                 folder = os.path.join(root, configured)  # the last one counts
     real = os.path.realpath(folder)
     base = next((base for base in map(os.path.realpath, (shared, root)) if _is_inside(real, base)), None)
@@ -366,7 +363,7 @@ def find_hooks(start: str) -> Hooks:
         )
     is_seen = not _is_inside(folder, shared)
     if is_seen:
-        with suppress(MemcliError):  # git fails where it would not leave out a hook there
+        with suppress(MemcliError):  # git fails where a hook in the folder would not be ignored
             here.run("check-ignore", "-q", "--", os.path.join(os.path.realpath(folder), "post-commit"))
             is_seen = False
     return Hooks(os.path.normpath(folder), is_seen, real, base)
@@ -378,12 +375,12 @@ def _is_inside(path: str, folder: str) -> bool:
 
 
 def _read(path: str) -> bytes | None:
-    """What the hook at `path` holds, through a link too; None when nothing is there. Raises StoreError."""
+    """The content of the hook at `path`, also through a link; None when there is none. Raises StoreError."""
     try:
         if not os.path.lexists(path):
             return None
         if not os.path.exists(path):
-            return b""  # a link that leads nowhere
+            return b""  # a dangling link
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         with os.fdopen(fd, "rb") as file:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
@@ -395,7 +392,7 @@ def _read(path: str) -> bytes | None:
 
 @contextmanager
 def _attempting(what: str) -> Iterator[None]:
-    """Raises StoreError for OSError."""
+    """Raises StoreError naming `what` for an OSError inside."""
     try:
         yield
     except OSError as error:
@@ -406,13 +403,13 @@ def _attempting(what: str) -> Iterator[None]:
 _MAX_MESSAGE = 1 << 24
 _CUT = re.compile(rb"^.{0,9} -{24} >8 -{24}$", re.MULTILINE)
 _AUTO_MARKS = "#;@!$%^&|:"
-# git says so in the user's language, and --cleanup on its command line is not seen otherwise: what is not understood is
-# left alone.
+# git writes this in the user's language. It is the only sign of --cleanup on the command line, so a message without it is not
+# changed.
 _STRIPS_COMMENTS = re.compile(rb"will be ignored")
 
 
 def comment(repository: Repository, path: str, lines: Sequence[str]) -> bool:
-    """Puts the lines as comments into the message at `path`, where git strips comments; whether it did.
+    """Adds the lines as comments to the message at `path`, if git will strip them; whether it did.
 
     Raises OSError, ProviderError.
     """
@@ -422,17 +419,17 @@ def comment(repository: Repository, path: str, lines: Sequence[str]) -> bool:
         text = file.read(_MAX_MESSAGE)
     cut = _CUT.search(text)
     settings = {}  # names in lower case, as git prints them
-    with suppress(ProviderError):  # git fails where there is no such key
+    with suppress(ProviderError):  # git fails when there is no such key
         keys = r"^(commit\.cleanup|core\.comment(char|string))$"
         for entry in repository.run("config", "-z", "--get-regexp", keys).split("\0"):
             name, _, value = entry.partition("\n")
             settings[name] = value
     cleanup = settings.get("commit.cleanup", "")
     is_stripped = cleanup in ("", "default", "strip") and _STRIPS_COMMENTS.search(text) is not None
-    # Below the line that says so all is cut; above it, only what is marked.
+    # Where comments are stripped, the lines go above the scissors line, below which git cuts everything.
     at = cut.start() if cut and is_stripped else len(text)
-    # The last line, which git wrote, begins with the mark of a comment; else git was told of another one on its command line,
-    # or that it is to write no comments.
+    # git's last line begins with the comment mark. Where it does not, the command line has set another mark, or no comments
+    # are written.
     mark = settings.get("core.commentstring") or settings.get("core.commentchar") or "#"
     last = text[:at].rstrip().rpartition(b"\n")[2]
     if mark == "auto":
@@ -449,7 +446,7 @@ def comment(repository: Repository, path: str, lines: Sequence[str]) -> bool:
 
 
 def _replace_message(path: str, data: bytes) -> None:
-    """All of the message or none of what is added: git reads it when we are gone, however we went."""
+    """Replaces the message at `path` atomically, because git reads it even if memcli is killed. Raises OSError."""
     temp = f"{path}.memcli-tmp"
     fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, os.stat(path).st_mode & 0o777)
     try:

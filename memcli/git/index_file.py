@@ -1,4 +1,4 @@
-"""The index of a work tree, read as a file: a process of git's would cost more than all of a short command."""
+"""The index of a work tree, read from its file: starting git would take longer than a whole short command."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from contextlib import suppress
 from memcli.record import NamedTuple, Record
 
 _HEADER = 12
-_STAT = 40  # ten numbers of four bytes: the status of the file when git last saw it
+_STAT = 40  # ten numbers of four bytes: the status of the file when git last read it
 _EXTENDED = 0x4000
-_SKIPPED = 0x4000  # among the extended flags: the work tree leaves the file out
+_SKIPPED = 0x4000  # the extended flag skip-worktree of a sparse checkout
 _NAME = 0x0FFF
 _HASHES = (20, 32)
 _MAX_BYTES = 1 << 30
 _MAX_LINE = 1 << 12
 _MAX_CONFIG = 1 << 16
-_COMPRESSED = 4  # the version whose paths leave out what they share with the one before
+_COMPRESSED = 4  # the version in which a path omits the prefix that it shares with the path before
 
 
 class TrackedFile(NamedTuple):
     """A tracked file: its path from the root of the work tree, and the file that git wrote or read there.
 
     `seconds` and `nanoseconds` are its time of change, `inode` its number cut to 32 bits, 0 where there is none.
-    `is_sparse`: a sparse checkout leaves it out; the path of a whole folder that is left out ends in a slash.
+    `is_sparse`: a sparse checkout does not have it; the path of a whole folder that is missing so ends in a slash.
     """
 
     path: str
@@ -34,7 +34,7 @@ class TrackedFile(NamedTuple):
     is_sparse: bool = False
 
     def is_file(self, status: os.stat_result) -> bool:
-        """Whether the file of this status is the one that git knows: nobody has written it since."""
+        """Whether the file with this status is unchanged since git read it."""
         changed = divmod(status.st_mtime_ns, 1_000_000_000)
         same = self.seconds == changed[0] & 0xFFFFFFFF and self.nanoseconds in (0, changed[1])
         return same and self.inode in (0, status.st_ino & 0xFFFFFFFF)
@@ -47,7 +47,7 @@ class IndexFile(Record):
     git_dir: str
 
     def fingerprint(self) -> str:
-        """Changes with the index; empty when there is none."""
+        """A text that changes whenever the index does; empty when there is none."""
         try:
             status = os.stat(os.path.join(self.git_dir, "index"))
         except OSError:
@@ -61,7 +61,9 @@ class IndexFile(Record):
         names: list[str] = []
         with suppress(FileNotFoundError):
             names = [n for n in os.listdir(self.git_dir) if n == "index" or n.startswith("sharedindex.")]
-        for name in sorted(names, reverse=True):  # of a split index the own part counts more
+        for name in sorted(
+            names, reverse=True
+        ):  # in a split index, "index" overrides the shared part, so it is read last
             with open(os.path.join(self.git_dir, name), "rb") as file:
                 data = file.read(_MAX_BYTES)
             plain = data[4:8] != _COMPRESSED.to_bytes(4, "big")
@@ -76,7 +78,7 @@ class IndexFile(Record):
 
 
 def find_index(work_tree: str) -> IndexFile | None:
-    """The index of the work tree at `work_tree`; None when git does not work there."""
+    """The index of the work tree at `work_tree`; None when it is not one of git's."""
     dot_git = os.path.join(work_tree, ".git")
     if os.path.isdir(dot_git):
         return IndexFile(work_tree, dot_git)
@@ -85,7 +87,7 @@ def find_index(work_tree: str) -> IndexFile | None:
 
 
 def common_dir(git_dir: str) -> str:
-    """Where a linked work tree shares refs and objects with its main one; else `git_dir` itself."""
+    """The git folder with the refs and objects that a linked work tree shares; else `git_dir` itself."""
     named = _first_line(os.path.join(git_dir, "commondir"))
     return os.path.normpath(os.path.join(git_dir, named)) if named else git_dir
 
@@ -120,8 +122,7 @@ def shared_folder(work_tree: str) -> str | None:
 
 
 def work_trees(shared: str) -> list[str]:
-    """The work trees of the repository in the folder `shared`, as far as that names them: the one that it is in, and the
-    linked ones."""
+    """The work trees that the repository in the folder `shared` names: the one that contains it, and the linked ones."""
     linked = os.path.join(shared, "worktrees")
     names = sorted(os.listdir(linked)) if os.path.isdir(linked) else []
     files = (_first_line(os.path.join(linked, name, "gitdir")) for name in names)
@@ -129,7 +130,7 @@ def work_trees(shared: str) -> list[str]:
 
 
 def _linked(work_tree: str) -> str | None:
-    """The folder of a linked work tree in its repository; None for a main one, and for what is none."""
+    """The git folder of a linked work tree; None for a main work tree, and for any other folder."""
     name, _, folder = _first_line(os.path.join(work_tree, ".git")).partition(": ")
     return os.path.realpath(os.path.join(work_tree, folder)) if name == "gitdir" else None
 
@@ -146,7 +147,7 @@ def _first_line(path: str) -> str:
 
 
 def _entries(data: bytes) -> Iterator[tuple[bytes, TrackedFile]]:
-    """The entries of an index of the versions 2 to 4. Raises ValueError for anything else."""
+    """The paths and entries of an index of version 2 to 4. Raises ValueError for anything else."""
     version, count = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:12], "big")
     if data[:4] != b"DIRC" or version not in (2, 3, _COMPRESSED):
         raise ValueError("unsupported index format")
@@ -173,7 +174,7 @@ def _entries(data: bytes) -> Iterator[tuple[bytes, TrackedFile]]:
 
 
 def _fits(data: bytes, hash_length: int, version: int) -> bool:
-    """Whether the first entry makes sense with hashes of this length."""
+    """Whether the first entry is valid with hashes of this length; the index does not record it."""
     flags_at = _HEADER + _STAT + hash_length
     flags = int.from_bytes(data[flags_at : flags_at + 2], "big")
     name = flags_at + (4 if flags & _EXTENDED else 2)
@@ -186,7 +187,7 @@ def _fits(data: bytes, hash_length: int, version: int) -> bool:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """A number as git packs it before a path of version 4, and where it ends. Raises ValueError."""
+    """The variable-length number before a path of version 4, and the offset of its end. Raises ValueError."""
     if at >= len(data):
         raise ValueError("the index is truncated")
     value = data[at] & 0x7F

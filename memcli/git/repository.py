@@ -1,6 +1,6 @@
-"""The repository: the one place that runs git, so that nothing a repository configures is ever run with it.
+"""The repository: the one module that runs git, so that it runs no program which a repository configures.
 
-Files of a work tree and objects of git, read so that none, however odd, can hang, flood or mislead the reader.
+Files of a work tree and git objects are read with limits: no special, changing or huge file can block or mislead the reader.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memcli.model.names import show
 from memcli.record import Record, replace
 
 MAX_BYTES = 1 << 20
-_BINARY_REACH = 8192
+_BINARY_REACH = 8192  # git looks for a NUL byte in about as many
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # O_NONBLOCK so that opening a FIFO returns at once
 _REASONS = {
     errno.ENOENT: "vanished", errno.ENOTDIR: "vanished", errno.ELOOP: "link", errno.ENXIO: "special",
@@ -85,7 +85,7 @@ def read_bytes(file: str, root: str = "") -> bytes:
 
 
 class Objects:
-    """The objects of a repository, read one by one."""
+    """The objects of a repository, read one by one through `git cat-file --batch`."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin
@@ -94,7 +94,7 @@ class Objects:
         if sys.platform == "linux":
             import fcntl
 
-            with suppress(OSError):  # of this user no pipe may be so large
+            with suppress(OSError):  # above the limit of this user
                 fcntl.fcntl(self._output, fcntl.F_SETPIPE_SZ, MAX_BYTES)
 
     def read(self, name: str) -> bytes | None:
@@ -103,8 +103,8 @@ class Objects:
         return None if blocks is None else b"".join(blocks)
 
     def blocks(self, name: str, length: int = sys.maxsize) -> Iterator[bytes] | None:
-        """The object as `read` gives it, in blocks of this length; the next object can be read after the last of them."""
-        if "\n" in name:
+        """As `read`, in blocks of `length` bytes; all of them must be consumed before another object is read."""
+        if "\n" in name:  # git reads one name a line
             raise ProviderError("paths with a line break are not supported", "rename the folder")
         try:
             self._requests.write(os.fsencode(name) + b"\n")
@@ -136,6 +136,8 @@ _BLOCK = 1 << 17
 _TIMEOUT = 120.0
 _MAX_COMPLAINT = 4096
 
+# A repository's configuration may name programs (fsmonitor, hooks, pager, external diff, gpg for signatures), and replace refs
+# may show other content than a hash stands for. The other options make the output independent of the configuration.
 _SAFE: Sequence[str] = (
     "--no-pager", "--no-replace-objects",
     "-c", "core.fsmonitor=false",
@@ -146,7 +148,8 @@ _SAFE: Sequence[str] = (
     "-c", "log.follow=false",
     "-c", "log.showSignature=false",
 )  # fmt: skip
-# What a hook or an outer git sets (GIT_DIR, GIT_INDEX_FILE, ...) would point us at another repository.
+# All other variables of git are dropped: a hook or an outer git sets some (GIT_DIR, GIT_INDEX_FILE, ...) that name another
+# repository.
 _INHERITED_VARIABLES = frozenset(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
                              "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH"])  # fmt: skip
 _SET_VARIABLES: Mapping[str, str] = {
@@ -155,8 +158,8 @@ _SET_VARIABLES: Mapping[str, str] = {
     "TZ": "UTC",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
-    "GIT_FLUSH": "0",  # else git writes every commit of a list by itself, and each is read by itself
-    # A partial clone would fetch what it lacks, and its configuration names the program that fetches.
+    "GIT_FLUSH": "0",  # else git writes each commit of a list separately, and each costs a read
+    # A partial clone would fetch missing objects, by a program that its configuration names.
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "none",
 }
@@ -167,14 +170,14 @@ _UNKNOWN_REVISION = ("unknown revision", "bad revision", "ambiguous argument", "
 class Repository(Record):
     """A git work tree, by its root. Every method raises MemcliError, with a hint, when git fails.
 
-    `index`: the index to look at instead of its own, as git names it to a hook while a part of it is committed.
+    `index`: the index file to use instead of its own, which git names to a hook during a partial commit.
     """
 
     root: str
     index: str = ""
 
     def run(self, *arguments: str, stdin: str | None = None) -> str:
-        """What git prints. Bytes that are no UTF-8 come as surrogates, as in file names."""
+        """The output of git. Bytes that are not UTF-8 become surrogates, as in file names."""
         data = None if stdin is None else os.fsencode(stdin)
         code, output, complaint = _run(self.root, arguments, data, index=self.index)
         if code:
@@ -182,7 +185,7 @@ class Repository(Record):
         return os.fsdecode(output)
 
     def stream(self, *arguments: str, stdin: str | None = None) -> Iterator[bytes]:
-        """What git prints, in blocks as they come; ending the iteration early ends git.
+        """The output of git, in blocks as they arrive; ending the iteration early ends git.
 
         Git must read all of its standard input before it prints.
         """
@@ -202,7 +205,7 @@ class Repository(Record):
             try:
                 if stdin is not None:
                     assert process.stdin
-                    with suppress(BrokenPipeError), process.stdin as stream:  # git says why on stderr
+                    with suppress(BrokenPipeError), process.stdin as stream:  # git gives the reason on stderr
                         stream.write(os.fsencode(stdin))
                 while block := process.stdout.read(_BLOCK):
                     yield block
@@ -235,9 +238,9 @@ class Repository(Record):
         raise NotFoundError(f"unknown commit: {show(revision)}", self._lacks() or "`git log` lists the commits")
 
     def at_commit(self) -> Repository:
-        """The same, with the index of the commit that is being made, when a hook of it runs this.
+        """The same repository, with the index of the commit that is being made when memcli runs in a hook of it.
 
-        Only a file where git keeps its own: what else the variable may name is not ours to read.
+        It is used only if it is in the folder of the repository's own index: the variable may name any file.
         """
         named = os.environ.get("GIT_INDEX_FILE")
         if not named or not os.path.isfile(named):
@@ -249,7 +252,7 @@ class Repository(Record):
     @contextmanager
     def objects(self) -> Iterator[Objects]:
         """Reads any number of objects through one process."""
-        # Above the threshold git passes an object on in pieces, unless it is packed as the difference to another.
+        # Above the threshold git streams an object instead of holding it in memory, unless it is packed as a delta.
         arguments = ("-c", "core.bigFileThreshold=1m", "cat-file", "--batch")
         with _start(self.root, arguments, subprocess.PIPE, self.index) as process:
             try:
@@ -258,7 +261,7 @@ class Repository(Record):
                 process.kill()
 
     def identify(self, names: Sequence[str]) -> list[str]:
-        """The hash of each object that is named, as `HEAD` or `HEAD:path` does; empty where there is none."""
+        """The hash of each object, by names such as `HEAD` or `HEAD:path`; empty for a missing one."""
         lines = b"".join(os.fsencode(name) + b"\n" for name in names)
         code, output, complaint = _run(self.root, ("cat-file", "--batch-check=%(objectname)"), lines)
         if code:
@@ -266,7 +269,7 @@ class Repository(Record):
         return ["" if b" " in line else line.decode() for line in output.splitlines()]
 
     def has_commit(self, commit: str) -> bool:
-        """Whether the object is still here: after a rebase and a gc it may be gone."""
+        """Whether the commit still exists: after a rebase, `git gc` removes the old ones."""
         return _run(self.root, ("cat-file", "-e", f"{check_revisions(commit)}^{{commit}}"))[0] == 0
 
     def commits(self, revisions: str, folder: str = "") -> list[str]:
@@ -276,11 +279,11 @@ class Repository(Record):
         return self.run("rev-list", "--full-history", "--end-of-options", check_revisions(revisions), *limit).split()
 
     def git_dir(self) -> str:
-        """Where this work tree keeps its HEAD."""
+        """The git folder of this work tree, with its HEAD."""
         return self.run("rev-parse", "--absolute-git-dir").removesuffix("\n")
 
     def shallow(self) -> frozenset[str]:
-        """The commits whose parents a shallow clone lacks, so that their diffs show the whole tree."""
+        """The commits whose parents a shallow clone does not have, so that their diffs would add the whole tree."""
         try:
             with open(os.path.join(common_dir(self.git_dir()), "shallow"), encoding="ascii") as file:
                 return frozenset(file.read().split())
@@ -296,12 +299,12 @@ class Repository(Record):
         return NotFoundError(error.message, self._lacks() or error.hint)
 
     def _lacks(self) -> str:
-        """What to do where a commit may be missing because the clone is shallow."""
+        """The hint for a commit that may be missing because the clone is shallow; empty for a full clone."""
         return "this is a shallow clone; `git fetch --unshallow` fetches the rest" if self.shallow() else ""
 
 
 def find_repository(start: str) -> Repository:
-    """The repository whose work tree holds the directory `start`. Raises NotFoundError, ProviderError."""
+    """The repository whose work tree contains the directory `start`. Raises NotFoundError, ProviderError."""
     if not os.path.isdir(start):
         raise NotFoundError(f"no such directory: {show(start)}", "name a directory inside a git work tree")
     code, output, complaint = _run(start, ("rev-parse", "--show-toplevel"))
@@ -317,7 +320,7 @@ def folder_in(work_tree: str, path: str) -> str:
 
 
 def pathspec(folder: str) -> tuple[str, ...]:
-    """What limits a command of git to a folder, from the top of the work tree; nothing for the top itself."""
+    """The arguments that limit a git command to a folder, given from the top of the work tree; none for the top itself."""
     return ("--", f":(literal){folder}") if folder else ()
 
 
@@ -328,7 +331,7 @@ def run_anywhere(*arguments: str) -> tuple[int, bytes]:
 
 
 def check_revisions(text: str) -> str:
-    """`text`, when it can be a range and no option of git's. Raises UsageError."""
+    """`text`, a range of commits. Raises UsageError where git could take it for an option."""
     if not text or text.startswith("-") or not text.isprintable():
         raise UsageError(f"not a range of commits: {show(text)}", "use a range such as HEAD~5.. or v1.0..v1.1")
     return text
@@ -369,8 +372,8 @@ def _start(
 
 
 def find_program(name: str, directory: str = "") -> str | None:
-    """The file that is run as `name`, by PATH; None when there is none. A relative folder on PATH, which is whichever this
-    process is in, does not count, nor does one in the work tree that holds `directory`: what a clone brings is not run."""
+    """The absolute path of the program `name` on PATH; None when there is none. Relative folders of PATH are skipped, since
+    they depend on the working directory, as are folders in the work tree around `directory`: a clone may contain a `git`."""
     return _find_program(name, directory, os.environ.get("PATH", os.defpath))
 
 
@@ -409,7 +412,7 @@ def _explain(complaint: str, directory: str) -> MemcliError:
             f"a bare repository has no work tree: {where}", "run the command in a clone with a work tree"
         )
     lines = [line for line in complaint.splitlines() if line.startswith(("fatal:", "error:"))] or complaint.splitlines()
-    # The line that names the fault may quote text of the repository.
+    # The message may quote text of the repository, which an agent reads with the error.
     fault = quotable(lines[-1].split(": ", 1)[-1] if lines else "") or "no error message that can be shown"
     if _is_about_revision(complaint):
         return NotFoundError(f"unknown commit or range: {fault}", "`git log` lists the commits")

@@ -1,6 +1,6 @@
-"""Files as they are in git's objects: at a commit, in the whole history, or staged; read without touching the work tree.
+"""Files in git's objects: at a commit, in the whole history, or staged, read without the work tree.
 
-When versions, tags and commits were made.
+The times of versions, tags and commits.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _FILE_MODES = ("100644", "100755")
 
 
 class StoreHistory(Record):
-    """A folder in a repository over time. `folder` is relative to the root of the work tree, with `/`."""
+    """The history of a folder in a repository. `folder` is relative to the root of the work tree, with `/`."""
 
     repository: Repository
     folder: str
 
     def files(self, commit: str) -> dict[str, str]:
-        """The names of the plain files right in the folder at this commit, each with the hash of what it held."""
+        """The names of the regular files directly in the folder at this commit, each with the hash of its content."""
         listed = self.repository.run(
             "--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--", f"{self.folder}/"
         )
@@ -40,13 +40,13 @@ class StoreHistory(Record):
         return found
 
     def read(self, blob: str) -> bytes:
-        """What the file of this hash held."""
+        """The content of the object with this hash; empty for a missing one."""
         with self.repository.objects() as objects:
             return objects.read(blob) or b""
 
     @contextmanager
     def reading(self) -> Iterator[Callable[[str, str], bytes | None]]:
-        """A function of a commit and the name of a file, which returns the content; None where it was not there."""
+        """Yields a function that returns the content of a file by commit and name; None where the commit does not have it."""
         with self.repository.objects() as objects:
             yield lambda commit, name: objects.read(f"{commit}:{self.path(name)}")
 
@@ -63,7 +63,7 @@ class StoreHistory(Record):
         ]
 
     def renamed_from(self, commit: str, name: str) -> tuple[str, str] | None:
-        """The name that the file `name` had before `commit`, and the parent that it had it in; None for a new file."""
+        """The name of the file `name` before `commit` renamed it, and the parent commit with that name; None for a new file."""
         parents = self.repository.run("rev-list", "--parents", "-n", "1", commit).split()[1:]
         for parent in parents:
             output = self.repository.run(
@@ -77,12 +77,12 @@ class StoreHistory(Record):
         return None
 
     def path(self, name: str) -> str:
-        """Where the file `name` of the folder is, from the root of the work tree."""
+        """The path of the file `name` in the folder, from the root of the work tree."""
         return f"{self.folder}/{name}"
 
 
 def open_history(folder: str) -> StoreHistory:
-    """The history of the folder at `folder`, which need not be there any more. Raises NotFoundError, ProviderError."""
+    """The history of the folder at `folder`, which need not exist any more. Raises NotFoundError, ProviderError."""
     base, missing = folder, []
     while not os.path.isdir(base):
         base, leaf = os.path.split(base)
@@ -100,7 +100,7 @@ _LOG = (
 _BLOCK = 1 << 20
 
 Version = tuple[str, str, bytes]
-"""The file, the commit that brought this version of it (empty for the index), and its bytes."""
+"""The path of a file, the commit that added this version of it (empty for the index), and its bytes."""
 
 
 def history(folder: str) -> Iterator[Version]:
@@ -113,10 +113,10 @@ def history(folder: str) -> Iterator[Version]:
 
 
 def commits_with(folder: str, is_wanted: Callable[[Iterator[bytes]], bool]) -> Iterator[str]:
-    """The commits in any branch that brought a version of a file in the folder which `is_wanted`, oldest first; it is given
-    the bytes of each version once, in blocks, all of which it takes. None where there is no repository.
+    """The commits in any branch that added a version of a file in the folder for which `is_wanted` is true, oldest first.
+    `is_wanted` gets the bytes of each version once, in blocks, and must consume them all. No commits without a repository.
 
-    Raises MemcliError, after the last of them where it is for versions that are not in this clone.
+    Raises MemcliError; for versions that are missing in this clone after the last commit.
     """
     try:
         repository = find_repository(os.path.dirname(folder))
@@ -141,8 +141,8 @@ def commits_with(folder: str, is_wanted: Callable[[Iterator[bytes]], bool]) -> I
 
 
 def _versions(repository: Repository, folder: str) -> dict[tuple[str, str], str]:
-    """The files in the folder in any branch, each with the hash of every version, newest first, and the first commit that
-    had it."""
+    """The path and hash of every version of a file in the folder in any branch, newest first, with the first commit that has
+    it."""
     found: dict[tuple[str, str], str] = {}
     commit = ""
     for line in repository.run(*_LOG, "--", _pathspec(repository, folder)).split("\n"):
@@ -152,7 +152,7 @@ def _versions(repository: Repository, folder: str) -> dict[tuple[str, str], str]
         head, _, file = line.partition("\t")
         _, mode, _, blob, _ = head.split(" ")
         if mode in _FILE_MODES:
-            found[file, blob] = commit  # the oldest commit that has it is met last
+            found[file, blob] = commit  # overwritten by older commits
     return found
 
 
@@ -178,7 +178,7 @@ _VERSION = re.compile(rf"(.*?[^\d.])??(\d+(?:[._]\d+)*)((?:{PRE_RELEASE})*)(?:\+
 _PRE = re.compile(r"([a-z]+)[-._]?(\d*)")
 _SAME_STAGE = {"alpha": "a", "beta": "b", "c": "rc", "pre": "rc", "preview": "rc"}
 _LABELS = frozenset(["", "v", "ver", "version", "r", "rel", "release"])
-"""Words before a version that name no package."""
+"""Words before a version that are not the name of a package."""
 _COMMIT = re.compile(r"[0-9a-f]{7,40}\Z")
 _SHORT = 10
 _TAGS = ("for-each-ref", "--format=%(creatordate:format-local:%Y-%m-%dT%H:%M:%SZ) %(refname:short)", "refs/tags")
@@ -186,14 +186,14 @@ _TIMES_LOG = ("log", "-1", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", "--format=%
 
 
 _Version = tuple[tuple[str, ...], tuple[int, ...], tuple[tuple[str, int], ...]]
-"""Package, numbers and stages of a version, as two tags of it have them in common: `pkg@1.2.0-rc.1` is `pkg-v1.2rc1`."""
+"""Package, numbers and stages of a version, equal for different spellings: `pkg@1.2.0-rc.1` and `pkg-v1.2rc1`."""
 
 
 def time_of(root: str, name: str) -> tuple[str, str] | None:
-    """The tag or commit that `name` names, and when it was made, RFC 3339 in UTC; None where it names neither.
+    """The tag or commit `name` and its time, RFC 3339 in UTC; None where there is neither.
 
-    A tag of just this name wins over all others. Else `8.1` is the tag `v8.1`, `release-8.1` or `8.1.0`, or where there is
-    none of these, `pkg-8.1` or `pkg@8.1`; of several the first by time, then by name.
+    A tag of exactly this name wins. Else `8.1` matches the tag `v8.1`, `release-8.1` or `8.1.0`, or without any of these,
+    `pkg-8.1` or `pkg@8.1`; of several the first by time, then by name.
     """
     try:
         repository = Repository(root)
@@ -206,7 +206,7 @@ def time_of(root: str, name: str) -> tuple[str, str] | None:
 
 
 def release_times(root: str, versions: Iterable[str]) -> dict[str, str]:
-    """When the tag of each of the versions was made, RFC 3339 in UTC, without those that have none. Nothing where git fails."""
+    """The time of the tag of each version, RFC 3339 in UTC, without versions that have no tag; empty where git fails."""
     try:
         tags = _tags(Repository(root))
     except MemcliError:
@@ -216,13 +216,13 @@ def release_times(root: str, versions: Iterable[str]) -> dict[str, str]:
 
 
 def _tags(repository: Repository) -> list[tuple[str, str]]:
-    """The tags, each behind the time when it was made."""
+    """The times and names of all tags."""
     lines = (line.partition(" ") for line in repository.run(*_TAGS).splitlines())
     return [(at, tag) for at, _, tag in lines if at]
 
 
 def _tagged(tags: Sequence[tuple[str, str]], name: str) -> tuple[str, str] | None:
-    """The tag that `name` names by `time_of`'s rules, and when it was made."""
+    """The tag that matches `name` by the rules of `time_of`, and its time."""
     wanted = _version(name.lower())
     found = []
     for at, tag in tags:

@@ -1,10 +1,10 @@
-"""The files under a folder that memcli may read, in a total order, with a count of those that it skips.
+"""The files under a folder that memcli may read, in a total order, with counts of skipped files.
 
-It skips what git ignores (`.gitignore` at every level, `.git/info/exclude`, the user's own excludes file), what
-`.secretsignore` at the root names in the same syntax, and always `.git`, `.memory`, `.env` files and editors' temporary
-files. A pattern counts for tracked files too, which git would go on tracking.
+Skipped are the files that git ignores (`.gitignore` at every level, `.git/info/exclude`, the user's excludes file), files that
+match `.secretsignore` at the root, in the same syntax, and always `.git`, `.memory`, `.env` files and editors' temporary files.
+Patterns apply to tracked files too, unlike in git.
 
-HEAD: which commit is checked out, and which commits a rebase, an amend or a reset has left behind.
+HEAD: the commit that is checked out, and the commits that a rebase, an amend or a reset has made unreachable.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _MARK_REACH = 500
 
 
 def noise(file: str) -> str:
-    """Why the file is not worth remembering: `lock`, `vendored`, `generated`; empty when it is."""
+    """Why a file is skipped by its name: `lock`, `vendored`, `generated`; empty when it is not."""
     *folders, name = file.lower().split("/")
     if name in _LOCK_FILES:
         return "lock"
@@ -58,7 +58,7 @@ def noise(file: str) -> str:
 
 
 def folder_noise(folder: str) -> str:
-    """The same for a folder's own name: whether all in it is noise."""
+    """Why all files in a folder are skipped, by its own name: `vendored`, `generated`; empty when they are not."""
     name = folder.lower()
     if name in _VENDORED:
         return "vendored"
@@ -76,7 +76,7 @@ _SECRET = re.compile(r"\.env(\.(?!(example|sample|template)\Z).*)?\Z", re.DOTALL
 _TEMPORARY = re.compile(r"(.*\.sw[a-z]|4913|.*~|#.*#|\.#.*|.*\.tmp|.*___jb_.*)\Z", re.DOTALL)
 
 _Chain = tuple[tuple[int, Patterns], ...]
-"""The rules that apply in a folder, nearest first, each with the length of the path that it is relative to."""
+"""The rules that apply in a folder, nearest first, each with the length of the path prefix that it is relative to."""
 
 
 class Secrets:
@@ -87,12 +87,12 @@ class Secrets:
         self._rules = _read_rules(os.path.join(root, ".secretsignore"), root)
 
     def cover(self, file: str) -> bool:
-        """Whether the file, relative to the root, or a folder above it is one of them."""
+        """Whether the file, relative to the root, or a folder above it is never read."""
         ends = [at for at, char in enumerate(file) if char == "/"]
         return any(self.name(file[:end], is_folder=True) for end in ends) or self.name(file)
 
     def name(self, path: str, *, is_folder: bool = False) -> bool:
-        """Whether this entry is one, whatever is above it."""
+        """Whether the entry itself is never read, without regard to the folders above it."""
         leaf = path.rpartition("/")[2]
         if leaf in OURS or _SECRET.match(leaf):
             return True
@@ -100,14 +100,27 @@ class Secrets:
 
 
 class Ignore:
-    """The rules of one work tree as its files state them now; make a new one when a rule file changed."""
+    """The ignore rules of a work tree, cached: make a new one when a rule file changed."""
 
     def __init__(self, root: str) -> None:
         self._root = root
         self._secrets = Secrets(root)
-        self._common = _common_rules(root)
         self._chains: dict[str, _Chain] = {}
         self._folders: dict[str, bool] = {"": False}
+        # Rules of lower precedence than every `.gitignore`: the repository's exclude file, then the user's.
+        self._common: _Chain = ()
+        repository = Repository(root)
+        try:
+            info = os.path.join(common_dir(repository.git_dir()), "info")
+        except MemcliError:
+            return
+        try:
+            users = repository.run("config", "--type=path", "--get", "core.excludesFile").removesuffix("\n")
+        except MemcliError:
+            home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+            users = os.path.join(home, "git", "ignore")
+        rules = (_read_rules(os.path.join(info, "exclude"), info), _read_rules(users) if users else None)
+        self._common = tuple((0, patterns) for patterns in rules if patterns)
 
     def covers(self, path: str, *, is_folder: bool = False) -> bool:
         """Whether the file or folder, relative to the root with `/`, is ignored, itself or by a folder above."""
@@ -147,22 +160,6 @@ class Ignore:
         return chain
 
 
-def _common_rules(root: str) -> _Chain:
-    """What holds below every `.gitignore`: the repository's exclude file, then the user's."""
-    repository = Repository(root)
-    try:
-        info = os.path.join(common_dir(repository.git_dir()), "info")
-    except MemcliError:
-        return ()
-    try:
-        users = repository.run("config", "--type=path", "--get", "core.excludesFile").removesuffix("\n")
-    except MemcliError:
-        home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-        users = os.path.join(home, "git", "ignore")
-    rules = (_read_rules(os.path.join(info, "exclude"), info), _read_rules(users) if users else None)
-    return tuple((0, patterns) for patterns in rules if patterns)
-
-
 def _read_rules(file: str, root: str = "") -> Patterns | None:
     try:
         data = read_bytes(file, root)
@@ -174,7 +171,7 @@ def _read_rules(file: str, root: str = "") -> Patterns | None:
 class Tree(Record, frozen=False):
     """A walk of the folder `root`. Paths are relative to it, with `/`; links are never followed.
 
-    `folders` are those walked, `unread` those that could not be, `pruned` those left out.
+    `folders` are the folders walked, `unread` those that could not be read, `pruned` those skipped.
     """
 
     root: str
@@ -185,13 +182,13 @@ class Tree(Record, frozen=False):
     pruned: list[str] = field(default_factory=list)
 
     def files(self, start: str = "") -> Iterator[tuple[str, os.stat_result]]:
-        """Each file below the folder `start`, with its facts, sorted by name within its folder."""
-        # A stack of our own: a tree may be deeper than Python's.
+        """Each file below the folder `start` with its status, sorted by name within its folder."""
+        # A stack and no recursion: a tree may be deeper than Python's stack.
         stack = [start]
         while stack:
             folder = stack.pop()
             inner = []
-            with ExitStack() as held:  # the folder, which its entries ask for their facts
+            with ExitStack() as held:  # the descriptor of the folder, which `entry.stat` uses
                 for entry in self._list(folder, held, is_start=folder == start):
                     path = f"{folder}/{entry.name}" if folder else entry.name
                     if not entry.is_dir(follow_symlinks=False):
@@ -203,7 +200,7 @@ class Tree(Record, frozen=False):
                         inner.append(path)
                         continue
                     self.pruned.append(path)
-                    if entry.name not in OURS:  # every tree has those, so their number says nothing
+                    if entry.name not in OURS:  # every tree has these, so they are not counted
                         self.skipped[reason] += 1
             stack.extend(reversed(inner))
 
@@ -240,7 +237,7 @@ class Tree(Record, frozen=False):
 
 
 class Head:
-    """The current commit, followed without a process for as long as nothing about it changes."""
+    """Detects a change of the current commit, mostly without starting git."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
@@ -249,13 +246,13 @@ class Head:
         self._mark: tuple[object, ...] = ()
 
     def may_have_moved(self) -> bool:
-        """Whether the current commit may be another than `since` last returned; costs a read and a few stats."""
+        """Whether the current commit may differ from the one that `since` last returned; costs a read and a few stats."""
         return self._mark != self._marks()
 
     def since(self, old: str | None) -> tuple[str | None, str | None, str]:
-        """The commit now, the range from `old` to it (None when there is nothing new in it), and a warning or nothing.
+        """The current commit, the range of new commits since `old` (None for none), and a warning, empty for none.
 
-        `old` is empty when there was no commit yet, and None when none was asked for: then there is no range.
+        `old` is empty when there was no commit yet. With None no range is returned.
         """
         self._mark = self._marks()
         try:
@@ -277,7 +274,7 @@ class Head:
             return old, None, error.message
 
     def _marks(self) -> tuple[object, ...]:
-        """What differs when the current commit does, and sometimes when it does not."""
+        """The status of the files with refs: differs when the current commit does, and sometimes when it does not."""
         try:
             head = read_bytes(os.path.join(self._own, "HEAD"))
         except UnfitError as unfit:
@@ -298,8 +295,8 @@ _HASH = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 
 def gone(repository: Repository, pairs: str) -> list[str]:
-    """Of the commits that `pairs` (lines of an old and a new one, as git passes to post-rewrite) replace, those that no
-    branch and no tag leads to any more; none where there are too many. Raises NotFoundError, ProviderError."""
+    """The replaced commits in `pairs` (lines of an old and a new hash, as git passes to post-rewrite) that are reachable from
+    no branch and no tag; none where there are more than MAX_COMMITS. Raises NotFoundError, ProviderError."""
     old = [words[0] for line in pairs.splitlines() if len(words := line.split()) > 1 and _HASH.fullmatch(words[0])]
     if not old or len(old) > MAX_COMMITS:
         return []
@@ -308,8 +305,8 @@ def gone(repository: Repository, pairs: str) -> list[str]:
 
 
 def lost(repository: Repository, commit: str) -> list[str]:
-    """The commits that led to `commit`, which HEAD was at, and to where a rebase or a reset began, that no branch and no
-    tag leads to any more; none where there are too many, or git cannot tell."""
+    """The ancestors of `commit`, a former HEAD, and of ORIG_HEAD, where a rebase or a reset began, that are reachable from no
+    branch and no tag; none where there are more than MAX_COMMITS, or git fails."""
     try:
         known = [name for name in repository.identify([f"{commit}^{{commit}}", "ORIG_HEAD^{commit}"]) if name]
         found = _only_in(repository, known) if known else []
@@ -319,26 +316,26 @@ def lost(repository: Repository, commit: str) -> list[str]:
 
 
 def unreachable(repository: Repository, commits: Collection[str]) -> frozenset[str]:
-    """Those of `commits` that no branch, tag, remote branch or work tree leads to any more, whether git still has them or
-    not. Raises ProviderError."""
+    """The commits among `commits` that are reachable from no branch, tag, remote branch or work tree, whether git still has
+    them or not. Raises ProviderError."""
     heads = _heads(repository)
     listed = repository.run("rev-list", "--branches", "--tags", "--remotes", *heads) if heads else ""
     return frozenset(commits).difference(listed.split())
 
 
 def tips(repository: Repository) -> list[str]:
-    """What every branch, tag, remote branch and work tree leads to, in order: nothing is unreachable anew as long as these
-    stay. Raises ProviderError."""
+    """The commits of all work trees, and all refs with their commits. As long as these are equal, no further commit has become
+    unreachable. Raises ProviderError."""
     return [*_heads(repository), *repository.run("for-each-ref", "--format=%(objectname) %(refname)").splitlines()]
 
 
 def _heads(repository: Repository) -> list[str]:
-    """The commits that the work trees are at."""
+    """The current commits of all work trees."""
     lines = repository.run("worktree", "list", "--porcelain").splitlines()
     return sorted({line.removeprefix("HEAD ") for line in lines if line.startswith("HEAD ")} - {"0" * 40, "0" * 64})
 
 
 def _only_in(repository: Repository, commits: Sequence[str]) -> list[str]:
-    """The commits that lead to these alone, one more than are wanted at most."""
+    """The ancestors of `commits` reachable from no ref: at most MAX_COMMITS + 1, which shows that there are too many."""
     most = f"--max-count={MAX_COMMITS + 1}"
     return repository.run("rev-list", most, *commits, "--not", "HEAD", "--branches", "--tags", "--remotes").split()

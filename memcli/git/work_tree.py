@@ -1,6 +1,6 @@
-"""The files of a work tree compared with a commit: which differ, and when the others were last committed.
+"""Comparison of the files of a work tree with a commit: which differ, and when the others were last changed.
 
-memcli compares the files itself: git would run the filters that the repository configures.
+memcli compares the files itself, because git would run filters that the repository configures.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from memcli.errors import MemcliError
 from memcli.git.repository import Repository, check_revisions
 from memcli.record import NamedTuple
 
+# Limits on renames, since finding them takes time in the square of the number of files.
 _CHANGES = (
     "--name-status", "-z", "--find-renames=50%", "-l200", "--diff-filter=AMRC", "--no-relative",
     "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all",
@@ -29,9 +30,9 @@ _DIGESTS = {40: "sha1", 64: "sha256"}
 
 
 def unchanged_files(root: str, revision: str, contents: Mapping[str, bytes | None]) -> tuple[str, frozenset[str]]:
-    """The full hash of the commit, and the files, by their paths from `root`, that are just as it has them.
+    """The full hash of the commit, and the files, by their paths from `root`, whose content is equal to that in it.
 
-    What is None is not there now; line ends may differ. Raises MemcliError when git fails.
+    The content None stands for a missing file. Line ends may differ. Raises MemcliError when git fails.
     """
     commit, *blobs = Repository(root).identify([f"{revision}^{{commit}}", *(f"{revision}:{f}" for f in contents)])
     pairs = zip(contents.items(), blobs, strict=True)
@@ -52,8 +53,8 @@ def uncommitted(folder: str, files: Sequence[str]) -> list[str]:
 
 
 class Changes(NamedTuple):
-    """What differs between a commit and the index: the new names, by the old ones, of files that were renamed, and all
-    files that are new or changed, by their names now."""
+    """The differences between a commit and the index: the new names of renamed files, by the old ones, and all added, changed
+    or renamed files, by their current names."""
 
     renamed: Mapping[str, str]
     files: tuple[str, ...]
@@ -65,19 +66,19 @@ def changes_since(root: str, commit: str) -> Changes:
 
 
 def changes_since_each(root: str, commits: Sequence[str]) -> dict[str, Changes]:
-    """What changed between each of the commits and the index, without those that git does not have: as `changes_since`,
-    by three processes for all. Nothing where something is staged. Raises MemcliError."""
+    """As `changes_since`, for many commits by three processes of git. Without commits that git does not have; empty where
+    something is staged, or a file name makes the output ambiguous. Raises MemcliError."""
     repository = Repository(root)
-    asked = [commit for commit in commits if _HASH.fullmatch(commit)]
-    head, *known = repository.identify([f"{name}^{{commit}}" for name in ("HEAD", *asked)])
+    requested = [commit for commit in commits if _HASH.fullmatch(commit)]
+    head, *known = repository.identify([f"{name}^{{commit}}" for name in ("HEAD", *requested)])
     if not head or repository.run(
         "diff", "--cached", "--name-only", "--no-ext-diff", "--ignore-submodules=all", "HEAD", "--"
     ):
         return {}
-    there = [(commit, full) for commit, full in zip(asked, known, strict=True) if full]
+    there = [(commit, full) for commit, full in zip(requested, known, strict=True) if full]
     pairs = "".join(f"{head} {full}\n" for _, full in there)
     parts = repository.run("diff-tree", "--stdin", "--always", "-r", *_CHANGES, stdin=pairs).split(f"{head}\0")[1:]
-    if len(parts) != len(there):  # a file may have any name
+    if len(parts) != len(there):  # a file name may contain the hash by which the output is split
         return {}
     return {commit: _changes(part) for (commit, _), part in zip(there, parts, strict=True)}
 
@@ -97,7 +98,7 @@ def _changes(output: str) -> Changes:
 
 
 Deletion = tuple[str, str, str]
-"""A file that is no longer there, a commit that had it, and when it was deleted; empty: that is not committed yet."""
+"""A deleted file, a commit that has it, and the time of its deletion; empty for one that is not committed yet."""
 
 
 def existing_files(root: str) -> list[str]:
@@ -107,15 +108,15 @@ def existing_files(root: str) -> list[str]:
 
 
 def deletions(root: str, since: str) -> list[Deletion]:
-    """The files that were deleted or renamed since a time, the last ones first. Raises MemcliError."""
+    """The files deleted or renamed since a time, the latest first. Raises MemcliError."""
     repository = Repository(root)
-    told = repository.run(
+    log = repository.run(
         "log", "-z", "--format=%x01%P%x02%cI", "--name-only", "--no-renames", "--diff-filter=D", "--no-relative",
         "--no-ext-diff", "--no-textconv", "--no-color", f"--since={since}", "HEAD", "--",
     )  # fmt: skip
     committed = [
         (name.lstrip("\n"), parents.partition(" ")[0], normalize_time(time))
-        for head, *names in (part.split("\0") for part in told.split("\x01")[1:])
+        for head, *names in (part.split("\0") for part in log.split("\x01")[1:])
         for parents, _, time in [head.partition("\x02")]
         for name in names
         if name.strip("\n")
@@ -126,15 +127,15 @@ def deletions(root: str, since: str) -> list[Deletion]:
 
 
 def tracked_files(root: str, ending: str) -> dict[str, tuple[int, int]]:
-    """The files that git tracks and whose names end so, each with the time (in ns) and size that it last saw.
+    """The tracked files whose names have this ending, each with the time (ns) and size (bytes) when git last read it.
     Raises MemcliError."""
-    # `git diff-files` compares these too, but runs the filters of the repository where they leave a doubt.
+    # `git diff-files` compares these too, but runs the filters of the repository in doubt.
     listed = Repository(root).run("ls-files", "-z", "--cached", "--debug", "--", f"*{ending}")
     return {m[1]: (int(m[2]) * 10**9 + int(m[3]), int(m[4])) for m in _ENTRY.finditer(listed)}
 
 
 def _is_blob(data: bytes | None, blob: str) -> bool:
-    """Whether an object of git, by its hash, has this content, whose line ends may differ; None and no hash: neither exists."""
+    """Whether the object with the hash `blob` has this content, up to its line ends; None and no hash are equal too."""
     if data is None or not blob:
         return data is None and not blob
     for content in dict.fromkeys([data, data.replace(b"\r\n", b"\n")]):
@@ -146,15 +147,15 @@ def _is_blob(data: bytes | None, blob: str) -> bool:
 
 
 _FEW = 20
-"""For up to so many files git is run once a file; for more, the log is read until all were met."""
+"""For up to so many files, git is run once a file; for more, the log is read until it has named all of them."""
 _MAX_COMMITS = 20_000
 
 
 def dates_of(root: str, contents: Mapping[str, bytes]) -> dict[str, str]:
-    """The author's date, as git prints it, of the last commit that changed each file; without those that are not as they
-    are committed. Nothing where git cannot tell."""
+    """The author's date, as git prints it, of the last commit that changed each file, without files that differ from the
+    current commit; empty where git fails."""
     with suppress(MemcliError):
-        # Git is asked for names line by line.
+        # git reads one name a line.
         _, same = unchanged_files(root, "HEAD", {file: data for file, data in contents.items() if "\n" not in file})
         files = sorted(same & contents.keys())
         if len(files) > _FEW:
@@ -173,7 +174,7 @@ def _dates_from_log(root: str, files: frozenset[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     rest = b""
     with closing(stream) as blocks:  # type: ignore[type-var]
-        for block in chain(blocks, [b"\0\0"]):  # which ends the last commit
+        for block in chain(blocks, [b"\0\0"]):  # ends the last commit
             *commits, rest = (rest + block).split(b"\0\0")
             for commit in commits:
                 date, *names = commit.strip(b"\0").split(b"\0")

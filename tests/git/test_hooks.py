@@ -19,7 +19,7 @@ import pytest
 from memcli.cli.main import main
 from memcli.errors import StoreError
 from memcli.git import DEFAULT, NAMES
-from memcli.git.hooks import KEPT, find_hooks, script
+from memcli.git.hooks import SAVED, find_hooks, script
 from memcli.ingest.patch import Commit, FileDiff
 from tests.conftest import ROOT, slow_but
 from tests.ingest.conftest import Repo, new_repo
@@ -226,7 +226,7 @@ def test_a_hook_that_was_there_comes_back_byte_for_byte(place: Repo) -> None:
         hook("uninstall", name)
         assert path.read_bytes() == text
         assert (stat.S_IMODE(path.stat().st_mode), path.stat().st_ino) == (mode, inode)
-        assert not path.with_name(name + KEPT).exists()
+        assert not path.with_name(name + SAVED).exists()
         path.unlink()
 
 
