@@ -1,5 +1,5 @@
-"""Conversations in the files of other programs, read one message at a time.
+"""Readers of conversations in the files of other programs, one message at a time, and their import.
 
-`formats.conversations` finds out what a file is; `discovery.discover` finds the files of a project. Nothing here trusts
-what it reads: a file may be damaged, huge or made to mislead.
+`formats.conversations` detects the format of a file; `discovery.discover` finds the files of a project. No reader trusts
+its file, which may be damaged, huge or made to mislead.
 """

@@ -1,4 +1,4 @@
-"""Sessions of Claude Code: lines in a tree, each with one block of a message; the main line of it is read."""
+"""Sessions of Claude Code: a file is a tree of lines, each with one block of a message; its main line is read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from memcli.extras.transcripts import reasons
 from memcli.extras.transcripts.content import OpenCalls, is_command, split, without_reminders
 from memcli.extras.transcripts.files import object_on, open_file, read_lines, stem_of
-from memcli.extras.transcripts.transcript import ParsedTranscript, Said, number_of
+from memcli.extras.transcripts.transcript import ParsedTranscript, RawMessage, number_of
 from memcli.extras.transcripts.values import MAX_BYTES, dict_of, list_of, moment, text_of
 
 if TYPE_CHECKING:
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 
 
 BETWEEN, MESSAGE, RESULTS, QUIET_RESULTS, SIDE = range(5)
-"""What a node is: no message, a message, results of tools, results that say nothing new, or part of a side chain."""
+"""The kinds of nodes: no message, a message, results of tools, results without an error, and part of a side chain."""
 
 
 class Nodes:
-    """The nodes of a tree in the order of the file, as columns of numbers."""
+    """The nodes of a tree in the order of the file, as columns of numbers: hashes of ids, offsets in the file, kinds."""
+
+    # Numbers alone, as the lines of a large file would take too much memory.
 
     def __init__(self) -> None:
         self.ids = array("Q")
@@ -36,7 +38,7 @@ class Nodes:
         self.kinds = array("B")
 
     def add(self, offset: int, kind: int, key: str, parent: str, group: str) -> None:
-        """A node; the nodes of one group are one message."""
+        """Appends a node; the nodes of one group are one message."""
         self.ids.append(number_of(key))
         self.parents.append(number_of(parent) if parent else 0)
         self.groups.append(number_of(group) if group else 0)
@@ -44,7 +46,7 @@ class Nodes:
         self.kinds.append(kind)
 
     def main_line(self, skipped: Counter[str]) -> Iterator[tuple[int, ...]]:
-        """The offsets of each message on the main line, in order; messages on other branches are counted."""
+        """The offsets of the lines of each message on the main line, in order; messages on other branches are counted."""
         if not self.ids:
             return
         import numpy as np
@@ -68,7 +70,7 @@ class Nodes:
 
 
 class _Tree:
-    """The nodes as arrays. A node whose id came before is no part of the tree."""
+    """The nodes as arrays. A node whose id another one has before it in the file is no part of the tree."""
 
     def __init__(self, nodes: Nodes, skipped: Counter[str]) -> None:
         import numpy as np
@@ -85,11 +87,11 @@ class _Tree:
         self.is_main = is_first & (self.kinds != SIDE)
         place = np.minimum(np.searchsorted(unique, parents), len(unique) - 1)
         is_known = (unique[place] == parents) & (parents != 0)
-        self.is_said = self.is_main & (self.kinds != BETWEEN)
+        self.is_message = self.is_main & (self.kinds != BETWEEN)
         # For each node the message before it in the file, or -1.
-        latest = np.maximum.accumulate(np.where(self.is_said, np.arange(self.size), -1))
+        latest = np.maximum.accumulate(np.where(self.is_message, np.arange(self.size), -1))
         self.before = np.concatenate([[-1], latest[:-1]])
-        # Where the line of the parent is lost, what was said before in the file takes its place.
+        # Where the line of the parent is lost, the message before it in the file takes its place.
         self.parent = np.where(is_known, first[place], np.where(parents == 0, -1, self.before))
 
     def ranks(self, skipped: Counter[str]) -> Numbers:
@@ -114,19 +116,19 @@ class _Tree:
         """The last message in the file that no other one follows in the tree."""
         import numpy as np
 
-        if not self.is_said.any():
+        if not self.is_message.any():
             return -1
-        # From each node to the next message above it, by steps that double.
-        above = np.append(np.where(self.is_said, np.arange(self.size), self.parent), -1)
+        # From each node to the next message above it, by steps that double: a chain of all nodes takes log2(size) steps.
+        above = np.append(np.where(self.is_message, np.arange(self.size), self.parent), -1)
         for _ in range(self.size.bit_length()):
             above = above[above]
         is_followed = np.zeros(self.size + 1, bool)
-        is_followed[above[self.parent[self.is_said]]] = True
-        leaves = np.flatnonzero(self.is_said & ~is_followed[:-1])
-        return int((leaves if len(leaves) else np.flatnonzero(self.is_said))[-1])
+        is_followed[above[self.parent[self.is_message]]] = True
+        leaves = np.flatnonzero(self.is_message & ~is_followed[:-1])
+        return int((leaves if len(leaves) else np.flatnonzero(self.is_message))[-1])
 
     def _chain(self, leaf: int, skipped: Counter[str]) -> Numbers:
-        """The nodes from the root to the leaf. A circle is left for what stands before it in the file."""
+        """The nodes from the root to the leaf. A cycle is left at its end for the message before it in the file."""
         import numpy as np
 
         parent = array("q", self.parent.astype(np.int64).tobytes())
@@ -148,13 +150,13 @@ class _Tree:
 
 SOURCE = "claude-code"
 _TITLES = {"custom-title": "customTitle", "agent-name": "agentName", "ai-title": "aiTitle", "summary": "summary"}
-"""The lines with a title and its field, the best first."""
+"""The types of lines with a title, each with its field, the best first."""
 _LOST = "lost"
-"""The parent that a line has where it has one that is not known."""
+"""The parent of a line whose real parent is not in the file."""
 
 
 def read_claude_code(path: str) -> ParsedTranscript:
-    """The session in a file, of which a first pass keeps the tree. Raises what `open_file` raises."""
+    """The session in a file. A first pass stores the tree, a second one reads its messages. Raises what `open_file` raises."""
     nodes, before, titles = Nodes(), Counter[str](), dict[str, str]()
     session = started_at = cwd = ""
     for offset, line in read_lines(path, before):
@@ -174,14 +176,14 @@ def read_claude_code(path: str) -> ParsedTranscript:
             started_at = started_at or moment(line.get("timestamp"))
         group = text_of(dict_of(line.get("message")).get("id")) if line_type == "assistant" else ""
         parent = text_of(line.get("parentUuid")) or text_of(line.get("logicalParentUuid"))
-        # After a compaction there may be no parent, though something was said before.
+        # The first line after a compaction may have no parent, though it continues the conversation.
         is_compaction = line.get("subtype") == "compact_boundary" or line.get("isCompactSummary") is True
         nodes.add(offset, kind, key, parent or (_LOST if is_compaction else ""), group)
     with suppress(OSError):  # most sessions have no folder of subagents
         names = os.listdir(os.path.join(os.path.splitext(path)[0], "subagents"))
         before[reasons.SUBAGENT] += sum(name.startswith("agent-") and name.endswith(".jsonl") for name in names)
 
-    def read(skipped: Counter[str]) -> Iterator[Said]:
+    def read(skipped: Counter[str]) -> Iterator[RawMessage]:
         skipped.update(before)
         return _read(path, nodes, skipped)
 
@@ -190,7 +192,7 @@ def read_claude_code(path: str) -> ParsedTranscript:
 
 
 def _kind(line: Mapping[str, Any]) -> tuple[int, str]:
-    """What a line is to the tree, and why it gives no message."""
+    """The kind of a line as a node, and the reason why it gives no message; "" if it may give one."""
     kind = line.get("type")
     if line.get("isSidechain") is True:
         return SIDE, ""
@@ -209,7 +211,7 @@ def _kind(line: Mapping[str, Any]) -> tuple[int, str]:
 
 
 def _queued(line: Mapping[str, Any]) -> Any:
-    """What the user wrote while the model was at work, which is stored as an attachment; None for other attachments."""
+    """The prompt in an attachment, which the user wrote while the model was at work; None for other attachments."""
     attachment = dict_of(line.get("attachment"))
     if attachment.get("type") != "queued_command" or attachment.get("commandMode", "prompt") != "prompt":
         return None
@@ -217,11 +219,11 @@ def _queued(line: Mapping[str, Any]) -> Any:
 
 
 def _is_human(values: Mapping[str, Any]) -> bool:
-    """Whether a person wrote it, as far as newer versions say."""
+    """Whether a person wrote a line or an attachment; True in older versions, which do not record that."""
     return dict_of(values.get("origin")).get("kind", "human") == "human" and values.get("promptSource") != "system"
 
 
-def _read(path: str, nodes: Nodes, skipped: Counter[str]) -> Iterator[Said]:
+def _read(path: str, nodes: Nodes, skipped: Counter[str]) -> Iterator[RawMessage]:
     calls = OpenCalls(skipped)
     with open_file(path) as file:
         for offsets in nodes.main_line(skipped):
@@ -237,8 +239,8 @@ def _read(path: str, nodes: Nodes, skipped: Counter[str]) -> Iterator[Said]:
     yield from calls.flush()
 
 
-def _answer(lines: list[dict[str, Any]], calls: OpenCalls, skipped: Counter[str]) -> Iterator[Said]:
-    """The lines of one message of the model, and its calls."""
+def _answer(lines: list[dict[str, Any]], calls: OpenCalls, skipped: Counter[str]) -> Iterator[RawMessage]:
+    """The message and the calls of the model in the lines of one group."""
     first = lines[0]
     if first.get("isApiErrorMessage") is True or dict_of(first.get("message")).get("model") == "<synthetic>":
         skipped[reasons.COMMAND] += len(lines)
@@ -248,14 +250,14 @@ def _answer(lines: list[dict[str, Any]], calls: OpenCalls, skipped: Counter[str]
     texts = list(dict.fromkeys(content.text for content in contents if content.text))
     if texts:
         yield from calls.flush()
-        yield Said("assistant", "\n\n".join(texts), first.get("timestamp"), key=text_of(first.get("uuid")))
+        yield RawMessage("assistant", "\n\n".join(texts), first.get("timestamp"), key=text_of(first.get("uuid")))
     for line, content in zip(lines, contents, strict=True):
         for key, what in content.calls:
             yield from calls.begin(key, what, line.get("timestamp"))
 
 
-def _prompt(lines: list[dict[str, Any]], calls: OpenCalls, skipped: Counter[str]) -> Iterator[Said]:
-    """A line of the user: what was said, or results of tools."""
+def _prompt(lines: list[dict[str, Any]], calls: OpenCalls, skipped: Counter[str]) -> Iterator[RawMessage]:
+    """The prompt or the results of tools in a line of the user."""
     (line,) = lines
     queued = _queued(line) if line.get("type") == "attachment" else None
     content = split(dict_of(line.get("message")).get("content") if queued is None else queued, skipped)
@@ -269,6 +271,6 @@ def _prompt(lines: list[dict[str, Any]], calls: OpenCalls, skipped: Counter[str]
         skipped[reasons.COMMAND] += 1
     elif text := without_reminders(content.text).strip():
         yield from calls.flush()
-        yield Said("user", text, line.get("timestamp"), key=text_of(line.get("uuid")))
+        yield RawMessage("user", text, line.get("timestamp"), key=text_of(line.get("uuid")))
     elif content.text:
         skipped[reasons.INJECTED] += 1

@@ -1,4 +1,4 @@
-"""Rollouts of Codex, in the form of today and in the flat form of the first versions."""
+"""Rollouts of Codex, in the current format and in the flat format of the first versions."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from typing import Any
 from memcli.extras.transcripts import reasons
 from memcli.extras.transcripts.content import OpenCalls, codex_request, described, plain, says_failed, split
 from memcli.extras.transcripts.files import head_lines, open_file, read_lines, stem_of
-from memcli.extras.transcripts.transcript import ParsedTranscript, Said
+from memcli.extras.transcripts.transcript import ParsedTranscript, RawMessage
 from memcli.extras.transcripts.values import dict_of, list_of, moment, parse, text_of
 
 SOURCE = "codex"
 _ITEM = "response_item"
 _EVENT = "event_msg"
 _WRAPPED = ("session_meta", "turn_context", _ITEM, _EVENT, "compacted", "world_state")
-_SAID_EVENTS = ("user_message", "agent_message")
+_MESSAGE_EVENTS = ("user_message", "agent_message")
 _FLAT_PARTS = ("input_text", "output_text")
 _FOLDER = re.compile(r"<cwd>([^<]+)</cwd>|Current working directory: ([^\n]+)")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
 
 def is_codex(line: Mapping[str, Any]) -> bool:
-    """Whether the keys are those of a line of Codex, in today's form or in that of the first versions."""
+    """Whether the keys are those of a line of Codex, in the current format or in that of the first versions."""
     if "payload" in line:
         return line.get("type") in _WRAPPED
     if "record_type" in line or ("instructions" in line and "timestamp" in line and "role" not in line):
@@ -47,7 +47,7 @@ def read_codex(path: str) -> ParsedTranscript:
 
 
 def head_of(path: str) -> dict[str, Any]:
-    """What the first lines say about the session: `id`, `timestamp`, `cwd`, `source`. Raises what `open_file` raises."""
+    """The fields of the session in the first lines: `id`, `timestamp`, `cwd`, `source`. Raises what `open_file` raises."""
     head: dict[str, Any] = {}
     for line in head_lines(path):
         if line.get("type") == "session_meta":
@@ -60,7 +60,7 @@ def head_of(path: str) -> dict[str, Any]:
     return head
 
 
-def _read(path: str, skipped: Counter[str]) -> Iterator[Said]:
+def _read(path: str, skipped: Counter[str]) -> Iterator[RawMessage]:
     calls = OpenCalls(skipped)
     has_items = _has_items(path)
     take = _item if has_items else _event
@@ -87,19 +87,22 @@ def _payload(line: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _has_items(path: str) -> bool:
-    """Whether the messages stand in the file as items; events repeat them, but some files have nothing else."""
+    """Whether the messages are to be read from items, and not from events."""
+    # Events repeat the items, but some files have nothing else.
     has_events = False
     for _, line in read_lines(path, Counter()):
         payload = _payload(line)
         is_item = line.get("type") == _ITEM or "payload" not in line
         if is_item and payload.get("role") in ("user", "assistant") and _text(payload, Counter()):
             return True
-        has_events = has_events or payload.get("type") in _SAID_EVENTS
+        has_events = has_events or payload.get("type") in _MESSAGE_EVENTS
     return not has_events
 
 
-def _item(kind: str, payload: Mapping[str, Any], at: object, calls: OpenCalls, skipped: Counter[str]) -> Iterator[Said]:
-    """What one line gives where items are read."""
+def _item(
+    kind: str, payload: Mapping[str, Any], at: object, calls: OpenCalls, skipped: Counter[str]
+) -> Iterator[RawMessage]:
+    """The messages of one line in a file whose items are read."""
     name = text_of(payload.get("type"))
     key = text_of(payload.get("call_id")) or text_of(payload.get("id"))
     if kind == _EVENT:
@@ -111,7 +114,7 @@ def _item(kind: str, payload: Mapping[str, Any], at: object, calls: OpenCalls, s
             skipped[reasons.SYSTEM if role in ("developer", "system") else reasons.ROLE] += 1
         elif text := _text(payload, skipped):
             yield from calls.flush()
-            yield Said(text_of(role), text, at)
+            yield RawMessage(text_of(role), text, at)
     elif name.endswith("_output"):
         output = payload.get("output")
         if isinstance(output, str) and output.startswith("{"):  # older versions write it as JSON in a text
@@ -131,7 +134,7 @@ def _item(kind: str, payload: Mapping[str, Any], at: object, calls: OpenCalls, s
 
 
 def _text(payload: Mapping[str, Any], skipped: Counter[str]) -> str:
-    """What was said in a message; of the user, what Codex did not write."""
+    """The text of a message, without the blocks that Codex wrote in the name of the user."""
     text = split(payload.get("content"), skipped).text
     if payload.get("role") == "user" and text:
         content = payload.get("content")
@@ -145,14 +148,14 @@ def _text(payload: Mapping[str, Any], skipped: Counter[str]) -> str:
 
 def _event(
     kind: str, payload: Mapping[str, Any], at: object, calls: OpenCalls, skipped: Counter[str]
-) -> Iterator[Said]:
-    """What one line gives where there are only events."""
+) -> Iterator[RawMessage]:
+    """The messages of one line in a file that has only events."""
     name = text_of(payload.get("type"))
-    if kind == _EVENT and name in _SAID_EVENTS:
+    if kind == _EVENT and name in _MESSAGE_EVENTS:
         is_user = name == "user_message"
         text = text_of(payload.get("message"))
         yield from calls.flush()
-        yield Said("user" if is_user else "assistant", codex_request(text) if is_user else text, at)
+        yield RawMessage("user" if is_user else "assistant", codex_request(text) if is_user else text, at)
     elif kind == _EVENT and name == "exec_command_end":
         yield from calls.begin(
             text_of(payload.get("call_id")), described("shell", {"command": payload.get("command")}), at
@@ -163,7 +166,8 @@ def _event(
 
 
 def _note_end(name: str, payload: Mapping[str, Any], calls: OpenCalls) -> None:
-    """The event at the end of a call says whether it failed, also where its output does not."""
+    """Adds the result of a call from the event at its end."""
+    # The output of a call does not always show that it failed; the event does.
     key = text_of(payload.get("call_id"))
     if name.endswith("_end") and calls.is_open(key):
         failed = payload.get("exit_code") not in (0, None) or payload.get("success") is False
@@ -175,7 +179,8 @@ _ROLLED_BACK = "thread_rolled_back"
 
 
 def _taken_back(path: str, *, has_items: bool) -> tuple[list[int], list[int]]:
-    """The begins and ends of the parts of a file that were taken back, each from a prompt to the line that says so."""
+    """The start and end offsets of the parts of a file that were rolled back, each from a prompt to the line that removes it.
+    The parts are disjoint and in order."""
     begins, ends = list[int](), list[int]()
     if not _has_rollback(path):
         return begins, ends
@@ -192,7 +197,7 @@ def _taken_back(path: str, *, has_items: bool) -> tuple[list[int], list[int]]:
             number = payload.get("num_turns")
             number = min(number, len(turns)) if isinstance(number, int) and number > 0 else 0
             if number:
-                # A part holds those that begin behind its begin, for it ends behind all before it.
+                # This part ends behind all before it, so it contains those that start behind its start.
                 while begins and begins[-1] >= turns[-number]:
                     begins.pop()
                     ends.pop()
@@ -203,7 +208,7 @@ def _taken_back(path: str, *, has_items: bool) -> tuple[list[int], list[int]]:
 
 
 def _has_rollback(path: str) -> bool:
-    """Whether the file has such a line, without a look at what else is in it."""
+    """Whether the file may have a line that rolls back turns, by a search in its bytes without parsing any line."""
     mark = _ROLLED_BACK.encode()
     with open_file(path) as file:
         rest = b""

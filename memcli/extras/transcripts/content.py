@@ -1,4 +1,4 @@
-"""The content of a message: text, without what the program added, and calls of tools, of which one short line is left."""
+"""The content of a message: its text, without the program's additions, and its tool calls, each as one short line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from memcli.extras.transcripts import reasons
-from memcli.extras.transcripts.transcript import Said
+from memcli.extras.transcripts.transcript import RawMessage
 from memcli.extras.transcripts.values import dict_of, list_of, parse, text_of
 
 _TEXTS = ("text", "input_text", "output_text")
@@ -20,12 +20,12 @@ _REASONS = {
     **dict.fromkeys(("image", "input_image", "image_url", "output_image"), reasons.IMAGE),
     **dict.fromkeys(("document", "file", "input_file", "input_audio", "audio", "container_upload"), reasons.ATTACHMENT),
 }
-"""Why a block of a type gives no text."""
+"""The reason why a block gives no text, by its type."""
 
 
 class Content(NamedTuple):
-    """What a message holds. A call is its key and what was run; a result is the key of its call, what was put out, and
-    whether the call failed."""
+    """The parts of a message. A call is its key and the line that describes it; a result is the key of its call, its output if
+    the call failed, and whether it failed."""
 
     text: str
     calls: list[tuple[str, str]]
@@ -33,7 +33,7 @@ class Content(NamedTuple):
 
 
 def split(content: Any, skipped: Counter[str]) -> Content:
-    """The content in parts; what is neither text nor call nor result is counted."""
+    """The content in parts; blocks that are neither text nor call nor result are counted in `skipped`."""
     if isinstance(content, str):
         return Content(content, [], [])
     texts: list[str] = []
@@ -58,7 +58,7 @@ def split(content: Any, skipped: Counter[str]) -> Content:
 
 
 def plain(content: Any) -> str:
-    """The texts in a content, for what a tool put out."""
+    """The texts in the output of a tool."""
     if isinstance(content, dict):
         content = content.get("content", content.get("output", content.get("text")))
     return split(content, Counter()).text
@@ -89,17 +89,17 @@ _IDE_HEADS = ("# Context from my IDE setup", "# Files mentioned by the user", "#
 
 
 def is_command(text: str) -> bool:
-    """Whether the text is what Claude Code notes of a command of its own."""
+    """Whether the text is Claude Code's record of one of its own commands."""
     return _OWN_COMMAND.match(text) is not None or text.lstrip().startswith(_NOTICES)
 
 
 def without_reminders(text: str) -> str:
-    """`text` without what Claude Code, Gemini CLI, Cline and their hooks add."""
+    """`text` without the elements that Claude Code, Gemini CLI, Cline and their hooks add."""
     return _REMINDER.sub("", text) if "<" in text else text
 
 
 def codex_request(text: str) -> str:
-    """What the user wrote in a message of Codex; nothing when Codex wrote all of it."""
+    """The text that the user wrote in a message of Codex; empty when Codex wrote all of it."""
     if text.startswith(_IDE_HEADS) and _IDE_REQUEST in text:
         return text.partition(_IDE_REQUEST)[2]
     if text.lstrip().startswith(_CODEX_HEADS):
@@ -111,17 +111,17 @@ def codex_request(text: str) -> str:
 
 MAX_CHARACTERS = 200
 _REACH = 10 * MAX_CHARACTERS
-"""How much of a text is looked at for them."""
+"""The part of a text that `shortened` reads."""
 _MAIN = (
     "command", "cmd", "commands", "file_path", "filePath", "path", "notebook_path", "pattern", "query", "url", "code",
     "input", "patchText", "prompt", "description",
 )  # fmt: skip
-"""The arguments that say most about a call, the best first."""
+"""The arguments that describe a call best, the best first."""
 _SHELLS = (
     "bash", "shell", "exec_command", "local_shell", "shell_command", "run_terminal_cmd", "container.exec",
     "run_shell_command", "run_commands", "execute_command",
 )  # fmt: skip
-"""Tools of which the command alone says what was run."""
+"""Tools whose calls are described by their command alone."""
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|</?tool_use_error>")
 _OWN = re.compile(
     r"(?:^|[;&|(]\s*)(?:(?:uvx|uv run|pipx run|python3? -m)\s+)?memcli\s|^(?:\S*[_.:/])?memcli(?:[_.:/ ]|$)|[;&|(]\s*\S*/memcli\s"
@@ -131,49 +131,49 @@ _EXIT_REACH = 400
 _MOST_OPEN = 1_000
 
 
-def ran(what: str, at: object, key: str, failure: str | None = None) -> Said:
-    """The line that is kept of a call; `failure` is what a call that failed answered."""
+def call_message(what: str, at: object, key: str, failure: str | None = None) -> RawMessage:
+    """The message that stands for a tool call; `failure` is the output of a call that failed."""
     if failure is None:
-        return Said("tool", f"ran: {what}", at, key=key)
+        return RawMessage("tool", f"ran: {what}", at, key=key)
     message = "" if is_own(what) else shortened(failure, from_end=True)
-    return Said("tool", f"ran: {what} (failed)" + (f": {message}" if message else ""), at, key=key)
+    return RawMessage("tool", f"ran: {what} (failed)" + (f": {message}" if message else ""), at, key=key)
 
 
 class OpenCalls:
-    """The calls since the last message, in order, until their outcomes are known."""
+    """The tool calls since the last message, in order, until their results are known."""
 
     def __init__(self, skipped: Counter[str]) -> None:
         self._open: dict[str, tuple[str, object, str]] = {}
         self._failures: dict[str, str] = {}
         self._skipped = skipped
 
-    def begin(self, key: str, what: str, at: object = None) -> Iterator[Said]:
-        """A call; `key` is what its result names. Gives the lines of the calls before it, where there are too many."""
+    def begin(self, key: str, what: str, at: object = None) -> Iterator[RawMessage]:
+        """Adds a call; its result has the same `key`. Gives the messages of all calls before it if there are too many."""
         if len(self._open) >= _MOST_OPEN:
             yield from self.flush()
         self._open.setdefault(key or f"\0{len(self._open)}", (what, at, key))
 
     def finish(self, key: str, output: str, *, failed: bool) -> None:
-        """The outcome of a call."""
+        """Adds the result of a call; one without a call is counted."""
         if key not in self._open:
             self._skipped[reasons.ORPHAN] += 1
         elif failed:
             self._failures.setdefault(key, output[-_REACH:])
 
     def is_open(self, key: str) -> bool:
-        """Whether a result may name this call."""
+        """Whether a call with this key has no message yet."""
         return key in self._open
 
-    def flush(self) -> Iterator[Said]:
-        """The lines of all calls, for what comes next was said after them."""
+    def flush(self) -> Iterator[RawMessage]:
+        """Removes all calls and gives their messages, which come before the next message of the conversation."""
         calls, failures = self._open, self._failures
         self._open, self._failures = {}, {}
         for name, (what, at, key) in calls.items():
-            yield ran(what, at, key, failures.get(name))
+            yield call_message(what, at, key, failures.get(name))
 
 
 def described(name: str, arguments: Any) -> str:
-    """What was run: the command of a shell, or the tool and its main argument."""
+    """A line that describes a call: the command of a shell, or the tool and its main argument."""
     if isinstance(arguments, str):
         with suppress(ValueError):
             value = parse(arguments.encode("utf-8", "replace"))
@@ -184,7 +184,7 @@ def described(name: str, arguments: Any) -> str:
             break
         value = dict_of(arguments).get(field)
         words = [text_of(word) for word in list_of(value)]
-        # Of a list of words that starts a shell, the script alone is what was run.
+        # Some agents pass a script as [shell, "-lc", script]; the first two words describe nothing.
         is_shell = len(words) == 3 and words[1] in ("-c", "-lc")
         main = words[2] if is_shell else " ".join(words) or text_of(value)
     if main and name.rpartition("__")[2].rpartition("/")[2].lower() in _SHELLS:
@@ -193,12 +193,12 @@ def described(name: str, arguments: Any) -> str:
 
 
 def is_own(what: str) -> bool:
-    """Whether the tool was memcli, as a server or as a command: what it answers is stored already."""
+    """Whether a call ran memcli, as a server or as a command, whose output is stored already."""
     return _OWN.search(what) is not None
 
 
 def shortened(text: str, *, from_end: bool = False) -> str:
-    """`text` on one line of at most MAX_CHARACTERS: its beginning, or its end, where an error says what it is."""
+    """The beginning, or the end, of `text` on one line of at most MAX_CHARACTERS. Errors are named at the end of an output."""
     line = " ".join(_ESCAPES.sub("", text[-_REACH:] if from_end else text[:_REACH]).split())
     if len(line) <= MAX_CHARACTERS:
         return line
@@ -206,6 +206,6 @@ def shortened(text: str, *, from_end: bool = False) -> str:
 
 
 def says_failed(output: str) -> bool:
-    """Whether the head of the output reports an exit code other than 0."""
+    """Whether the beginning of an output reports an exit code other than 0."""
     found = _EXIT.search(output[:_EXIT_REACH])
     return found is not None and int(found[1]) != 0

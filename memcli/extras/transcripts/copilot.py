@@ -10,7 +10,7 @@ from functools import partial
 from memcli.extras.transcripts import reasons
 from memcli.extras.transcripts.content import OpenCalls, described, plain, without_reminders
 from memcli.extras.transcripts.files import head_lines, read_lines
-from memcli.extras.transcripts.transcript import ParsedTranscript, Said
+from memcli.extras.transcripts.transcript import ParsedTranscript, RawMessage
 from memcli.extras.transcripts.values import dict_of, list_of, moment, text_of
 from memcli.model.names import readable
 
@@ -30,7 +30,7 @@ def read_copilot(path: str) -> ParsedTranscript:
     return ParsedTranscript(SOURCE, key, partial(_read, path), started_at=moment(head.get("startTime")), cwd=cwd)
 
 
-def _read(path: str, skipped: Counter[str]) -> Iterator[Said]:
+def _read(path: str, skipped: Counter[str]) -> Iterator[RawMessage]:
     calls = OpenCalls(skipped)
     for _, line in read_lines(path, skipped):
         kind, data = text_of(line.get("type")), dict_of(line.get("data"))
@@ -39,16 +39,16 @@ def _read(path: str, skipped: Counter[str]) -> Iterator[Said]:
             skipped[reasons.SIDE] += 1
         elif kind == "user.message":
             text = without_reminders(text_of(data.get("content"))).strip()
-            # What a skill or another part of the program wrote has a source.
+            # A message of a skill or another part of the program has a source.
             if data.get("source") not in (None, "", "user") or not text:
                 skipped[reasons.INJECTED] += 1
                 continue
             yield from calls.flush()
-            yield Said("user", text, at, key=key)
+            yield RawMessage("user", text, at, key=key)
         elif kind == "assistant.message":
             if text := text_of(data.get("content")):
                 yield from calls.flush()
-                yield Said("assistant", text, at, key=key)
+                yield RawMessage("assistant", text, at, key=key)
             for call in map(dict_of, list_of(data.get("toolRequests"))):
                 what = described(text_of(call.get("name")), call.get("arguments"))
                 yield from calls.begin(text_of(call.get("toolCallId")), what, at)

@@ -1,4 +1,4 @@
-"""Where agents keep their transcripts, and which of them are of a project. Hooks import this for `transcript_of`."""
+"""The folders in which agents store their transcripts, and the transcripts of a project in them. Hooks use `transcript_of`."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from memcli.extras.transcripts.values import object_in, text_of
 Environ = Mapping[str, str]
 _NAME = re.compile(r"\w[\w.-]*", re.ASCII)
 _EVENTS = "events.jsonl"
-"""The transcript in the folder of a session of Copilot CLI."""
+"""The name of the transcript in the folder of a session of Copilot CLI."""
 
 
 def copilot_sessions(home: str, environ: Environ) -> str:
-    """The folder with a folder for each session of Copilot CLI."""
+    """The folder that has a folder for each session of Copilot CLI."""
     return os.path.join(environ.get("COPILOT_HOME") or os.path.join(home, ".copilot"), "session-state")
 
 
 def cline_sessions(home: str, environ: Environ) -> str:
-    """The folder with a folder for each session of Cline."""
+    """The folder that has a folder for each session of Cline."""
     data = environ.get("CLINE_DATA_DIR") or os.path.join(
         environ.get("CLINE_DIR") or os.path.join(home, ".cline"), "data"
     )
@@ -38,13 +38,13 @@ def cline_sessions(home: str, environ: Environ) -> str:
 
 
 def opencode_database(home: str, environ: Environ) -> str:
-    """The database of opencode."""
+    """The path of the database of opencode."""
     data = environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
     return os.path.join(data, "opencode", "opencode.db")
 
 
 def transcript_of(agent: str, session: str, home: str, environ: Environ) -> str:
-    """The transcript of a session of an agent that does not always report it; "" where there is none, or of others."""
+    """The path of the transcript of a session, for the agents that do not always report it; "" for others and without one."""
     if not _NAME.fullmatch(session):
         return ""
     part = ""
@@ -61,17 +61,15 @@ def transcript_of(agent: str, session: str, home: str, environ: Environ) -> str:
 
 
 MOST_FILES = 20_000
-"""How many files of each agent are looked at, the newest folders first."""
+"""The most files of each agent that are read."""
 _MAX_NAME = 200
 _MOST_TEXT = 1 << 20
 _OTHER = re.compile(r"[^a-zA-Z0-9]")
 
 
 def discover(home: str, project: str, environ: Mapping[str, str]) -> list[str]:
-    """The transcripts of agents that took place in `project` or below it, sorted; no link is followed.
-
-    A session in a database is named FILE#ID.
-    """
+    """The paths of the transcripts whose sessions began in `project` or below it, sorted; no link is followed. A session in a
+    database is named FILE#ID."""
     projects = {os.path.abspath(project), os.path.realpath(project)}
     claude = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
     codex = environ.get("CODEX_HOME") or os.path.join(home, ".codex")
@@ -86,13 +84,14 @@ def discover(home: str, project: str, environ: Mapping[str, str]) -> list[str]:
 
 
 def folder_name(project: str) -> str:
-    """The name of a project's folder, as Claude Code makes it before it cuts long ones."""
+    """Claude Code's name for the folder of a project, before it shortens long names."""
     units = "".join(char if ord(char) < 1 << 16 else "--" for char in project)  # JavaScript counts halves of pairs
     return _OTHER.sub("-", units)
 
 
 def _of_claude_code(root: str, projects: set[str]) -> Iterator[str]:
-    """The names of several folders may be the same, so the sessions say where they took place."""
+    """The sessions of Claude Code below `root`."""
+    # Several projects may share the name of a folder, so the folder in the session itself decides.
     names = {folder_name(project) for project in projects}
     starts = tuple(name[:_MAX_NAME] if len(name) > _MAX_NAME else f"{name}-" for name in names)
     tried = 0
@@ -105,17 +104,21 @@ def _of_claude_code(root: str, projects: set[str]) -> Iterator[str]:
             if tried > MOST_FILES:
                 return
             is_session = file.name.endswith(".jsonl") and not file.name.startswith("agent-")
-            if is_session and file.is_file(follow_symlinks=False) and _took_place(file.path, projects, unsaid=is_exact):
+            if (
+                is_session
+                and file.is_file(follow_symlinks=False)
+                and _took_place(file.path, projects, default=is_exact)
+            ):
                 yield file.path
 
 
-def _took_place(path: str, projects: set[str], *, unsaid: bool) -> bool:
-    """Whether a session of Claude Code began in one of the projects; `unsaid` is the answer where it does not say."""
+def _took_place(path: str, projects: set[str], *, default: bool) -> bool:
+    """Whether a session of Claude Code began in one of the projects; `default` for a session that does not record that."""
     with suppress(MemcliError):
         for line in head_lines(path):
             if cwd := text_of(line.get("cwd")):
                 return _is_within(cwd, projects)
-        return unsaid
+        return default
     return False
 
 
@@ -129,7 +132,7 @@ def _of_codex(root: str, projects: set[str]) -> Iterator[str]:
 
 
 def _rollouts(folder: str, depth: int = 3) -> Iterator[str]:
-    """The rollouts in the folders by year, month and day, the latest first."""
+    """The rollouts in the folders by year, month and day, the newest folder first."""
     for entry in reversed(_entries(folder)):
         if entry.is_dir(follow_symlinks=False):
             if depth:
@@ -141,7 +144,9 @@ def _rollouts(folder: str, depth: int = 3) -> Iterator[str]:
 
 
 def _of_gemini(root: str, projects: set[str]) -> Iterator[str]:
-    """A session has the hash of its project; its folder names it in newer versions, and so those below are found too."""
+    """The sessions of Gemini CLI below `root`."""
+    # A session has only the hash of its project, by which no folder below that is found. Newer versions also name the
+    # project in a file of the folder.
     hashes = {sha256(os.fsencode(project)).hexdigest() for project in projects}
     for folder in _folders(root):
         named = _text_in(os.path.join(folder, ".project_root"))
@@ -164,7 +169,7 @@ def _of_copilot(root: str, projects: set[str]) -> Iterator[str]:
 
 
 def _of_cline(root: str, projects: set[str]) -> Iterator[str]:
-    """The folder of a session says in a file of its own where it took place."""
+    """The sessions of Cline below `root`, whose folders have a file with the folder of the project."""
     for folder in _folders(root):
         name = os.path.basename(folder)
         path = os.path.join(folder, f"{name}.messages.json")
@@ -175,7 +180,8 @@ def _of_cline(root: str, projects: set[str]) -> Iterator[str]:
 
 
 def _of_opencode(path: str, projects: set[str]) -> Iterator[str]:
-    """The sessions in the database; the database itself where it cannot be read, so that its reader says why."""
+    """The sessions in the database, each as FILE#ID; the database itself if it cannot be read."""
+    # Its reader then reports the problem, which is not raised here, as other agents' transcripts may be found.
     if not os.path.isfile(path) or os.path.islink(path):
         return
     try:
@@ -191,7 +197,7 @@ def _folders(root: str) -> Iterator[str]:
 
 
 def _text_in(path: str) -> str:
-    """The beginning of a small file, without blanks around it; "" where it cannot be read."""
+    """The text of a small file, stripped; "" if it cannot be read."""
     with suppress(MemcliError, OSError):
         if not os.path.islink(path):
             with open_file(path) as file:
@@ -200,7 +206,7 @@ def _text_in(path: str) -> str:
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
-    """What is in a folder, by name; nothing where it cannot be read."""
+    """The entries of a folder, by name; none if it cannot be read."""
     with suppress(OSError), os.scandir(folder) as entries:
         return sorted(islice(entries, MOST_FILES), key=lambda entry: entry.name)
     return []

@@ -9,7 +9,7 @@ from typing import Any
 
 from memcli.extras.transcripts import reasons
 from memcli.extras.transcripts.content import OpenCalls, described, plain, shortened, split, without_reminders
-from memcli.extras.transcripts.transcript import Said, digest
+from memcli.extras.transcripts.transcript import RawMessage, digest
 from memcli.extras.transcripts.values import dict_of, list_of, moment, text_of
 
 CHATGPT = "chatgpt"
@@ -20,14 +20,14 @@ _TRACE = "Traceback (most recent call last)"
 
 
 def about_chatgpt(one: Mapping[str, Any]) -> tuple[str, str, str]:
-    """The key, the title and the beginning of a conversation."""
+    """The key, the title and the start time of a conversation."""
     title, created = text_of(one.get("title")), one.get("create_time")
     key = text_of(one.get("conversation_id")) or text_of(one.get("id"))
     return key or digest(title, str(created), *dict_of(one.get("mapping"))), title, moment(created)
 
 
-def read_chatgpt(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said]:
-    """What was said in a conversation."""
+def read_chatgpt(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[RawMessage]:
+    """The messages of a conversation."""
     calls = OpenCalls(skipped)
     latest = ""
     for node, message in _chatgpt_line(one, skipped):
@@ -51,45 +51,45 @@ def read_chatgpt(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said
         elif text:
             yield from calls.flush()
             speaker = name if role == "user" else ""
-            yield Said(role, text, at, speaker, key)
+            yield RawMessage(role, text, at, speaker, key)
     yield from calls.flush()
 
 
 def _chatgpt_line(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The messages from the root to the current node; in a broken tree all of them, by time."""
     mapping = {key: dict_of(node) for key, node in dict_of(one.get("mapping")).items()}
-    said = {key: message for key, node in mapping.items() if (message := dict_of(node.get("message")))}
+    messages = {key: message for key, node in mapping.items() if (message := dict_of(node.get("message")))}
     key = text_of(one.get("current_node"))
     if not key:  # the latest of the messages that no other one follows
         followed = {text_of(node.get("parent")) for node in mapping.values()}
-        key = next((leaf for leaf in reversed(_by_time(said)) if leaf not in followed), "")
+        key = next((leaf for leaf in reversed(_by_time(messages)) if leaf not in followed), "")
     chain: dict[str, None] = {}
     while key and key in mapping and key not in chain:
         chain[key] = None
         key = text_of(mapping[key].get("parent"))
-    if key or (mapping and not chain):  # a node is missing, or there is a circle
+    if key or (mapping and not chain):  # a node is missing, or there is a cycle
         skipped[reasons.ORDER] += 1
-        order = _by_time(said)
+        order = _by_time(messages)
     else:
         order = [*reversed(chain)]
-        skipped[reasons.BRANCH] += len(said) - sum(key in said for key in order)
+        skipped[reasons.BRANCH] += len(messages) - sum(key in messages for key in order)
     for key in order:
-        if key in said:
-            yield key, said[key]
+        if key in messages:
+            yield key, messages[key]
 
 
-def _by_time(said: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The messages by time; one without a time stays behind the one before it in the file."""
+def _by_time(messages: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The keys of the messages by time; one without a time stays behind the one before it in the file."""
     times: dict[str, float] = {}
     latest = 0.0
-    for key, message in said.items():
+    for key, message in messages.items():
         at = message.get("create_time")
         latest = times[key] = float(at) if isinstance(at, int | float) else latest
-    return sorted(said, key=lambda key: times[key])
+    return sorted(messages, key=lambda key: times[key])
 
 
 def _reason(message: Mapping[str, Any]) -> str:
-    """Why a message is left out of the conversation; empty for one that belongs to it."""
+    """The reason why a message is skipped; empty for one that belongs to the conversation."""
     role = dict_of(message.get("author")).get("role")
     kind = dict_of(message.get("content")).get("content_type")
     if (
@@ -109,7 +109,7 @@ def _text(message: Mapping[str, Any], skipped: Counter[str]) -> str:
     texts = []
     for part in list_of(content.get("parts")):
         values = dict_of(part)
-        spoken = text_of(values.get("text"))  # and written down
+        spoken = text_of(values.get("text"))  # the transcription of a spoken message
         kind = text_of(values.get("content_type"))
         if isinstance(part, str) or spoken:
             texts.append(text_of(part) or spoken)
@@ -128,13 +128,13 @@ _PARENT = "parent_message_uuid"
 
 
 def about_claude_ai(one: Mapping[str, Any]) -> tuple[str, str, str]:
-    """The key, the title and the beginning of a conversation."""
+    """The key, the title and the start time of a conversation."""
     title, created = text_of(one.get("name")), text_of(one.get("created_at"))
     return text_of(one.get("uuid")) or digest(title, created), title, moment(created)
 
 
-def read_claude_ai(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said]:
-    """What was said in a conversation."""
+def read_claude_ai(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[RawMessage]:
+    """The messages of a conversation."""
     calls = OpenCalls(skipped)
     for message in _claude_ai_line(one, skipped):
         role = _ROLES.get(text_of(message.get("sender")))
@@ -154,7 +154,7 @@ def read_claude_ai(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Sa
         text = "\n\n".join(filter(None, parts))
         if text or not content.calls:
             yield from calls.flush()
-            yield Said(role, text, at, key=key)
+            yield RawMessage(role, text, at, key=key)
         for number, (name, what) in enumerate(content.calls):
             yield from calls.begin(name or f"{key}-{number}", what, at)
         for call, output, failed in content.results:
@@ -163,7 +163,7 @@ def read_claude_ai(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Sa
 
 
 def _claude_ai_line(one: Mapping[str, Any], skipped: Counter[str]) -> list[dict[str, Any]]:
-    """The messages in order; of those that answer the same one, where newer exports say so, the line to the last."""
+    """The messages in order; where several answer the same one, those from the root to the last message."""
     messages = [message for message in list_of(one.get("chat_messages")) if isinstance(message, dict)]
     if broken := len(list_of(one.get("chat_messages"))) - len(messages):
         skipped[reasons.MALFORMED] += broken
@@ -183,16 +183,16 @@ def _claude_ai_line(one: Mapping[str, Any], skipped: Counter[str]) -> list[dict[
 CLINE = "cline"
 _INPUT = re.compile(r"\s*<user_input\b[^<>]*>(.*)</user_input>\s*\Z", re.DOTALL)
 _FAILED = '"success":false'
-"""What the result of a tool that failed has, which is JSON in a text: in a text within it, quotes are escaped."""
+"""A mark in the result of a tool that failed, which is JSON in a text. A quoted result has escaped quotes and does not match."""
 
 
 def about_cline(values: Mapping[str, Any]) -> tuple[str, str, str]:
-    """The key, the title and the beginning of a session."""
+    """The key, the title and the start time of a session."""
     first = next((dict_of(one) for one in list_of(values.get("messages"))), {})
     return text_of(values.get("sessionId")), "", moment(first.get("ts"))
 
 
-def read_cline(values: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said]:
+def read_cline(values: Mapping[str, Any], skipped: Counter[str]) -> Iterator[RawMessage]:
     """The messages of a session."""
     calls = OpenCalls(skipped)
     for one in map(dict_of, list_of(values.get("messages"))):
@@ -210,13 +210,13 @@ def read_cline(values: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Sai
             skipped[reasons.INJECTED] += 1
             continue
         text = content.text
-        if role == "user":  # what was typed, without what the program and its hooks put around it
+        if role == "user":  # the program and its hooks wrap the text that the user typed
             own = without_reminders(text)
             found = _INPUT.match(own)
             text = (found[1] if found else own).strip()
         if text:
             yield from calls.flush()
-            yield Said(role, text, at, key=key)
+            yield RawMessage(role, text, at, key=key)
         elif content.text:
             skipped[reasons.INJECTED] += 1
         for call, what in content.calls:

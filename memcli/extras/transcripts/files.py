@@ -1,4 +1,4 @@
-"""The file of a transcript, opened with care: read line by line, object by object, or as the zip of an export."""
+"""The file of a transcript, read with bounded memory: line by line, object by object, or as the zip of an export."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def open_file(path: str) -> IO[bytes]:
         raise NotFoundError(f"{show(path)}: no such file", "check the path") from None
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from None
-    # Of the descriptor, for the path may lead to another file by now.
+    # The descriptor is checked, not the path, which may lead to another file by now.
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise UsageError(f"{show(path)}: not a regular file", "name a transcript or an export")
@@ -43,8 +43,8 @@ def open_file(path: str) -> IO[bytes]:
 
 
 def read_lines(path: str, skipped: Counter[str], reach: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The JSON objects in the lines of a file, each with its offset; what is no object is counted. Reads the first `reach`
-    bytes, or all of them.
+    """The JSON objects in the lines of a file, each with its offset; other lines are counted. Reads the first `reach` bytes, or
+    all of them.
 
     A line longer than MAX_BYTES is counted without being held in memory, and uses up nothing of `reach`. Raises what
     `open_file` raises.
@@ -72,18 +72,18 @@ def head_lines(path: str) -> Iterator[dict[str, Any]]:
 
 
 def part_of(path: str) -> tuple[str, str]:
-    """A file, and the id of the one conversation in it that is meant, or "": FILE#ID names a session of a database."""
+    """The file and the id in FILE#ID, which names a session of a database; the path and "" for any other path."""
     found = None if os.path.lexists(path) else _PART.fullmatch(path)
     return (found[1], found[2]) if found else (path, "")
 
 
 def stem_of(path: str) -> str:
-    """The name of a file without its folder and ending, as text."""
+    """The name of a file without its folder and extension, as readable text."""
     return readable(os.path.splitext(os.path.basename(path))[0])
 
 
 def object_on(line: bytes, skipped: Counter[str], *, is_first: bool = False) -> dict[str, Any] | None:
-    """The JSON object on a line, or None; what is no object, and no blank line, is counted."""
+    """The JSON object on a line, or None; a line that is neither an object nor blank is counted."""
     data = line.removeprefix(_MARK) if is_first else line
     if not data or data.isspace():
         return None
@@ -102,16 +102,15 @@ _TO_OBJECT = re.compile(rb'(?:[^"{]++|"(?:[^"\\]++|\\.)*+")*+(["{])', re.DOTALL)
 _LEAF = rb"[{\[](?:" + _FLAT + rb")*+[}\]]"
 _BRANCH = rb"[{\[](?:" + _FLAT + b"|" + _LEAF + rb")*+[}\]]"
 _TO_BRACKET = re.compile(b"(?:" + _FLAT + b"|" + _BRANCH + rb')*+(["{}\[\]])', re.DOTALL)
-"""Up to a bracket that opens much or closes the object, or to the quote of a string whose end is not read yet.
-
-What is nested only twice is stepped over at once. Nothing is tried in two ways: a long file takes linear time.
-"""
+"""Matches up to a bracket that opens deep nesting or closes the object, or to the quote of a string whose end is not read yet."""
+# Objects that are nested only twice are matched at once, for speed. All repetitions are possessive: without backtracking a
+# long file takes linear time.
 
 
 def elements(file: IO[bytes], skipped: Counter[str]) -> Iterator[bytes]:
-    """The objects at the top of `file` or of an array in it, each from brace to brace; those without an end are counted.
+    """The objects at the top level of `file`, or of an array in it, each from brace to brace; those without an end are counted.
 
-    Neither the array is held as a whole, nor an object of more than MAX_BYTES. Raises what reading raises.
+    Neither the array nor an object of more than MAX_BYTES is held in memory. Raises what reading raises.
     """
     window = _Window(file)
     while window.find():
@@ -123,7 +122,7 @@ def elements(file: IO[bytes], skipped: Counter[str]) -> Iterator[bytes]:
 
 
 class _Window:
-    """A window that moves over the file, from the beginning of an object at least as far as is read."""
+    """The part of a file that is in memory: it begins at the object that is being read."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -137,14 +136,14 @@ class _Window:
             if found and found[1] == b"{":
                 self._data, self._at = self._data[found.start(1) :], 0
                 return True
-            # After a quote, the rest of a string is to come; what is longer than an object may be is none.
+            # A match at a quote is a string that is not read to its end; one longer than an object may be is dropped.
             self._data = self._data[found.start(1) :] if found and len(self._data) <= MAX_BYTES else b""
             self._at = 0
             if not self._grow():
                 return False
 
     def read(self) -> tuple[str, bytes]:
-        """Moves behind the object: the reason why it is left out, or "", and the object."""
+        """Moves behind the object. Returns "" and its bytes, or the reason why it is skipped and nothing."""
         depth = self._at = 1
         is_long = False
         while True:
@@ -158,7 +157,7 @@ class _Window:
                 continue
             if is_long or len(self._data) > MAX_BYTES:
                 is_long = True
-                # All that counts from here on is whether a string is open, and whether its next character is escaped.
+                # Only the nesting is followed from here on: whether a string is open, and its next character escaped.
                 rest = self._data[self._at :]
                 escapes = len(rest) - len(rest.rstrip(b"\\"))
                 self._data, self._at = rest[:1] + (b"\\" if escapes % 2 else b""), 0
@@ -170,18 +169,21 @@ class _Window:
         return "", data
 
     def _grow(self) -> bool:
-        """Reads more: twice as much when much is held, so that a long string is not scanned again too often."""
+        """Reads a block; returns False at the end of the file."""
+        # The window doubles: with blocks of one size, a long string would be scanned again for each of them.
         block = self._file.read(max(_BLOCK, len(self._data)))
         self._data += block
         return bool(block)
 
 
 MAX_UNPACKED = 4 << 30
+# JSON is compressed some ten times, a zip bomb a thousand times.
 MAX_RATIO = 500
-"""How much longer than its archive the content may be: JSON gets some ten times shorter, a bomb a thousand times."""
+"""The largest content of an archive, as a multiple of its compressed size."""
 _HARMLESS_BYTES = 64 << 20
+# `zipfile` holds the directory in memory, at some ten times its size.
 MAX_DIRECTORY = 32 << 20
-"""The list of the files in an archive is held in memory, at some ten times its size."""
+"""The largest directory of an archive, in bytes."""
 _END = b"PK\x05\x06"
 _END_REACH = (1 << 16) + 22
 _ASK = "export it again, or unpack it and name the files"
@@ -191,7 +193,7 @@ _ASK = "export it again, or unpack it and name the files"
 def open_archive(file: IO[bytes], path: str) -> Iterator[tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]]:
     """The archive, once it is known to be harmless, and its JSON files by name. Raises UsageError, CorruptError."""
     where = show(path)
-    # The end of the archive states the size of its list of files.
+    # `zipfile` reads the directory when it opens an archive, so its size is read here before, from the end of the archive.
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - _END_REACH))
     tail = file.read()
@@ -223,7 +225,7 @@ def open_archive(file: IO[bytes], path: str) -> Iterator[tuple[zipfile.ZipFile, 
 
 @contextmanager
 def damage_reported(path: str) -> Iterator[None]:
-    """Around all that reads an archive: its errors as ours."""
+    """Turns the errors of reading an archive into CorruptError and UsageError."""
     try:
         yield
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError) as error:

@@ -1,9 +1,9 @@
-"""The formats: what a file is, told by its keys, and the conversations in it.
+"""The formats: detect the format of a file by its keys, and read the conversations in it.
 
-To add one: a reader in a file of its own, its keys in `formats_of`, and one line in LINES, where a file is one
-conversation, or in EXPORTS, where each object of a file is one. The database of opencode is a case of its own.
+To add a format, write a reader in a file of its own, add its keys to `formats_of`, and one line to LINES if a file is one
+conversation, or to EXPORTS if each object of a file is one. The database of opencode is a case of its own.
 
-Messages with `role` and `content`, one a line or in one array, as many programs write them.
+The plain format is here too: messages with `role` and `content`, one a line or in one array, as many programs write them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memcli.errors import UsageError
 from memcli.extras.transcripts import claude_code, codex, copilot, exports, files, gemini, opencode, reasons
 from memcli.extras.transcripts.content import OpenCalls, described, is_own, plain, says_failed, shortened, split
 from memcli.extras.transcripts.files import BLOCK, elements, open_file, part_of, read_lines, stem_of
-from memcli.extras.transcripts.transcript import ParsedTranscript, Said, digest
+from memcli.extras.transcripts.transcript import ParsedTranscript, RawMessage, digest
 from memcli.extras.transcripts.values import MAX_BYTES, dict_of, list_of, moment, object_in, parse, text_of
 from memcli.model.names import show
 
@@ -31,7 +31,7 @@ _KEYS = ("id", "uuid", "message_id")
 _SESSIONS = ("session_id", "sessionId", "conversation_id", "thread_id")
 
 Objects = Callable[[Counter[str]], Iterator[dict[str, Any]]]
-"""Reads the JSON objects of a file, and counts what is no object."""
+"""Reads the JSON objects of a file, and counts the values that are no objects."""
 
 
 def is_plain(line: Mapping[str, Any]) -> bool:
@@ -40,18 +40,14 @@ def is_plain(line: Mapping[str, Any]) -> bool:
 
 
 def read_plain(path: str, objects: Objects) -> ParsedTranscript:
-    """The conversation that all messages of a file make. Raises what `objects` raises.
-
-    Its key, where no field gives one, is the name of the file with a digest of the first message: a file that grew
-    has the same.
-    """
-
+    """The conversation of all messages of a file. Raises what `objects` raises."""
+    # Without an id, the key has a digest of the first message only, so that a file that grew has the same key.
     first = next((one for one in objects(Counter()) if is_plain(one)), {})
     key = _first(first, _SESSIONS) or f"{stem_of(path)}-{digest(str(first.get('role')), plain(first.get('content')))}"
     return ParsedTranscript(SOURCE, key, partial(_read, objects), started_at=moment(_time(first)))
 
 
-def _read(objects: Objects, skipped: Counter[str]) -> Iterator[Said]:
+def _read(objects: Objects, skipped: Counter[str]) -> Iterator[RawMessage]:
     calls = OpenCalls(skipped)
     for one in objects(skipped):
         if not is_plain(one):
@@ -68,14 +64,14 @@ def _read(objects: Objects, skipped: Counter[str]) -> Iterator[Said]:
             failed = one.get("is_error") is True or says_failed(content.text)
             if calls.is_open(key):
                 calls.finish(key, content.text, failed=failed)
-            elif content.text and not content.results:  # a line of its own, for no call is known
+            elif content.text and not content.results:  # no call is known, so the result gets a message of its own
                 yield from calls.flush()
                 name, text = shortened(text_of(one.get("name"))), shortened(content.text)
                 line = f"ran: {name}" if is_own(name) else f"ran: {name}: {text}" if name else text
-                yield Said("tool", line, _time(one), key=_first(one, _KEYS))
+                yield RawMessage("tool", line, _time(one), key=_first(one, _KEYS))
         elif content.text or not (content.calls or content.results or one.get("tool_calls")):
             yield from calls.flush()
-            yield Said(role, content.text, _time(one), text_of(one.get("name")), _first(one, _KEYS))
+            yield RawMessage(role, content.text, _time(one), text_of(one.get("name")), _first(one, _KEYS))
         for key, what in content.calls:
             yield from calls.begin(key, what, _time(one))
         for made in map(dict_of, list_of(one.get("tool_calls"))):  # the field of chat completions
@@ -102,16 +98,16 @@ LINES: Mapping[str, Callable[[str], ParsedTranscript]] = {
     copilot.SOURCE: copilot.read_copilot,
     SOURCE: lambda path: read_plain(path, lambda skipped: _lines(path, skipped)),
 }
-"""What reads a file of each format in which a file is one conversation."""
+"""The reader of each format in which a file is one conversation."""
 About = Callable[[Values], tuple[str, str, str]]
-"""Gives the key, the title and the beginning of a conversation."""
-ReadExport = Callable[[Values, Counter[str]], Iterator[Said]]
+"""Gives the key, the title and the start time of a conversation."""
+ReadExport = Callable[[Values, Counter[str]], Iterator[RawMessage]]
 EXPORTS: Mapping[str, tuple[About, ReadExport]] = {
     exports.CHATGPT: (exports.about_chatgpt, exports.read_chatgpt),
     exports.CLAUDE_AI: (exports.about_claude_ai, exports.read_claude_ai),
     exports.CLINE: (exports.about_cline, exports.read_cline),
 }
-"""What reads each format in which an object is a conversation."""
+"""The readers of each format in which an object is a conversation."""
 
 
 def formats_of(values: Values) -> Iterator[str]:
@@ -146,7 +142,7 @@ _OURS = (b'"memcli/', b'"schema_version"', b'"type":"entity"', b'"type": "entity
 _HEAD = 1 << 13
 _REACH = 32 << 20
 _MOST_TRIED = 1_000
-"""How much of a file, and how many of its objects, are looked at to find out what it is."""
+"""The bytes and objects of a file that are read to detect its format."""
 _HINT = (
     "use JSON Lines with `role` and `content`, a session of Claude Code, Codex, Gemini CLI, Copilot CLI, Cline or opencode, or "
     "an export of ChatGPT or Claude.ai"
@@ -154,10 +150,10 @@ _HINT = (
 
 
 def conversations(path: str, skipped: Counter[str] | None = None) -> Iterator[ParsedTranscript]:
-    """The conversations in a transcript or an export; `skipped` counts, by reason, what belongs to none of them.
+    """The conversations in a transcript or an export; `skipped` counts, by reason, the parts that belong to none of them.
 
-    The file is opened when the first one is asked for. That raises NotFoundError, StoreError, UsageError for a file that is
-    no transcript, and CorruptError for an archive that is damaged or made to do harm.
+    The file is opened for the first one. Raises NotFoundError, StoreError, UsageError for a file that is no transcript, and
+    CorruptError for an archive that is damaged or made to do harm.
     """
     skipped = Counter() if skipped is None else skipped
     path, only = part_of(path)
@@ -191,7 +187,7 @@ def conversations(path: str, skipped: Counter[str] | None = None) -> Iterator[Pa
 
 
 def _foreign(where: str, head: bytes, tried: Counter[str]) -> UsageError:
-    """Why a file has no conversations."""
+    """The error for a file without conversations, by its first bytes and the counts of a failed detection."""
     if any(mark in head for mark in _OURS):
         return UsageError(f"{where}: not a transcript, but memories", "use `memcli import`")
     if tried[reasons.TOO_LONG]:
@@ -202,7 +198,8 @@ def _foreign(where: str, head: bytes, tried: Counter[str]) -> UsageError:
 
 
 def _in_archive(file: IO[bytes], path: str, skipped: Counter[str]) -> Iterator[ParsedTranscript]:
-    """The conversations in all files of an archive that have some. All are read to their end ahead, where damage shows."""
+    """The conversations in all files of an archive. Raises UsageError if there are none."""
+    # All files are read to their ends first, where the check sum shows damage: nothing is imported from a damaged archive.
     sources = {}
     with files.open_archive(file, path) as (content, members):
         for member in members:
@@ -219,7 +216,8 @@ def _in_archive(file: IO[bytes], path: str, skipped: Counter[str]) -> Iterator[P
 
 
 def _exported(source: str, file: IO[bytes], skipped: Counter[str]) -> Iterator[ParsedTranscript]:
-    """The conversations among the objects of a file. Each is kept as bytes, which take a tenth of its values."""
+    """The conversations of a format among the objects of a file; other objects are counted."""
+    # Each is held as bytes and parsed again for its messages: its values take ten times as much memory.
     about, read = EXPORTS[source]
     for data in elements(file, skipped):
         values = object_in(data, skipped, reasons.CONVERSATION)
@@ -231,12 +229,12 @@ def _exported(source: str, file: IO[bytes], skipped: Counter[str]) -> Iterator[P
             yield ParsedTranscript(source, key, again, title=title, started_at=started_at)
 
 
-def _read_again(read: ReadExport, data: bytes, skipped: Counter[str]) -> Iterator[Said]:
+def _read_again(read: ReadExport, data: bytes, skipped: Counter[str]) -> Iterator[RawMessage]:
     return read(parse(data), skipped)
 
 
 def _source(formats: Collection[str], objects: Iterable[Values]) -> str:
-    """The format, of these, of the first object that has one, or ""."""
+    """The format of the first object that has one of `formats`, or ""."""
     for _, values in zip(range(_MOST_TRIED), objects, strict=False):
         for name in formats_of(values):
             if name in formats:

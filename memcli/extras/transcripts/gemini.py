@@ -1,7 +1,7 @@
 """Sessions of Gemini CLI: a log in which a message is written again, whole, whenever it changes.
 
-`$set` with `messages` is what the model is to see from then on, after a compaction a summary: it is no part of the
-conversation, and takes nothing away from it.
+`$set` with `messages` replaces the context of the model, as with a summary after a compaction; it neither adds to the
+conversation nor removes from it.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from functools import partial
 from typing import Any
 
 from memcli.extras.transcripts import reasons
-from memcli.extras.transcripts.content import described, ran, split, without_reminders
+from memcli.extras.transcripts.content import call_message, described, split, without_reminders
 from memcli.extras.transcripts.files import head_lines, object_on, open_file, read_lines, stem_of
-from memcli.extras.transcripts.transcript import ParsedTranscript, Said, number_of
+from memcli.extras.transcripts.transcript import ParsedTranscript, RawMessage, number_of
 from memcli.extras.transcripts.values import MAX_BYTES, dict_of, list_of, moment, text_of
 
 SOURCE = "gemini"
 _ROLES = {"user": "user", "gemini": "assistant"}
 TYPES = (*_ROLES, "info", "warning", "error")
 _MOST_MESSAGES = 200_000
-"""How many messages are read; each takes some 170 bytes in memory."""
+"""The most messages that are read; each takes some 170 bytes in memory."""
 
 
 def read_gemini(path: str) -> ParsedTranscript:
@@ -36,12 +36,12 @@ def read_gemini(path: str) -> ParsedTranscript:
 
 
 def gemini_head(path: str) -> dict[str, Any]:
-    """What a session says of itself: `sessionId`, `projectHash`, `startTime`. Raises what `open_file` raises."""
+    """The fields of a session: `sessionId`, `projectHash`, `startTime`. Raises what `open_file` raises."""
     return next((line for line in head_lines(path) if "projectHash" in line), {})
 
 
-def _read(path: str, skipped: Counter[str]) -> Iterator[Said]:
-    # Where the messages that were not taken back are written last, in the order in which they were first.
+def _read(path: str, skipped: Counter[str]) -> Iterator[RawMessage]:
+    # The offset of the last version of each message, in the order of their first versions, without those that were rewound.
     found: dict[int, int] = {}
     for offset, line in read_lines(path, skipped):
         key, rewound = text_of(line.get("id")), text_of(line.get("$rewindTo"))
@@ -65,27 +65,28 @@ def _read(path: str, skipped: Counter[str]) -> Iterator[Said]:
                 yield from _message(message, skipped)
 
 
-def _message(line: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said]:
-    """What one message says, and its calls. A prompt is taken as its user typed it, without the files that it names."""
+def _message(line: Mapping[str, Any], skipped: Counter[str]) -> Iterator[RawMessage]:
+    """A message and its calls."""
+    # `displayContent` is a prompt as the user typed it; `content` has the files in it that the prompt names.
     role, at = _ROLES.get(text_of(line.get("type")), "user"), line.get("timestamp")
     content = (line.get("displayContent") if role == "user" else None) or line.get("content")
     parts = (
         [part for part in content if dict_of(part).get("thought") is not True] if isinstance(content, list) else content
     )
-    said = split(parts, skipped).text
-    text = without_reminders(said).strip() if role == "user" else said
+    whole = split(parts, skipped).text
+    text = without_reminders(whole).strip() if role == "user" else whole
     if text:
-        yield Said(role, text, at, key=text_of(line.get("id")))
-    elif said:
+        yield RawMessage(role, text, at, key=text_of(line.get("id")))
+    elif whole:
         skipped[reasons.INJECTED] += 1
     for call in map(dict_of, list_of(line.get("toolCalls"))):
         what = described(text_of(call.get("name")), call.get("args"))
         failure = _error(call) if call.get("status") == "error" else None
-        yield ran(what, call.get("timestamp") or at, text_of(call.get("id")), failure)
+        yield call_message(what, call.get("timestamp") or at, text_of(call.get("id")), failure)
 
 
 def _error(call: Mapping[str, Any]) -> str:
-    """What a call that failed answered."""
+    """The output of a call that failed."""
     for part in list_of(call.get("result")):
         response = dict_of(dict_of(dict_of(part).get("functionResponse")).get("response"))
         if error := text_of(response.get("error")) or text_of(response.get("output")):

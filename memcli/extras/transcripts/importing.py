@@ -1,6 +1,6 @@
-"""Import sessions: transcripts of other programs, exported files of sessions, and what the hooks of agents reported.
+"""Import sessions: transcripts of other programs, exported files of sessions, and the reports of agents' hooks.
 
-`sync` also finishes ends of sessions that were interrupted.
+`sync` also completes the ends of sessions that were interrupted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from memcli.safety.secrets.detector import Detector
 MEMCLI = "memcli"
 """The name of the format that `export_lines` writes."""
 DELETED = "deleted"
-"""The status of a conversation that was not imported, since somebody has deleted its session."""
+"""The status of a conversation that was not imported because its session was deleted."""
 _MAX_KEY = 200
 
 
@@ -37,9 +37,9 @@ def import_transcript(
     workspace: Workspace, transcript: Transcript, *, dry_run: bool = False, may_revive: bool = True,
     messages: Iterable[Message] | None = None,
 ) -> SessionImport:  # fmt: skip
-    """Imports a conversation. Messages that are stored already stay as they are; of the others all are added, or none. A
-    session that somebody has deleted is imported again with `may_revive`, and otherwise reported as DELETED. `messages` are
-    those of the transcript, where its errors are to be told from those of the store.
+    """Imports a conversation. Messages that are stored already stay as they are; either all others are added, or none. A
+    deleted session is imported again with `may_revive`, and otherwise reported as DELETED. `messages` replaces
+    `transcript.messages()` for a caller that handles the errors of reading them.
 
     Raises what reading it raises, RefusedError, LockedError, CorruptError, StoreError.
     """
@@ -68,7 +68,7 @@ def import_transcript(
 
 
 def is_session(first: bytes) -> bool:
-    """Whether a file with this first line is that of a session."""
+    """Whether this first line of a file is the header of an exported session."""
     try:
         decode_header(first, "it")
     except CorruptError:
@@ -81,20 +81,20 @@ def import_session(
 ) -> SessionImport:
     """Imports the file of a session into the space `into`, by default the one that it names: all of it, or nothing.
 
-    Raises CorruptError naming the line that is wrong, ConflictError where the session is there with other messages,
-    RefusedError, LockedError, StoreError.
+    Raises CorruptError naming the wrong line, ConflictError if the session is stored with other messages, RefusedError,
+    LockedError, StoreError.
     """
     rest = iter(lines)
-    told = decode_header(next(rest, b""), f"{where}:1")
-    check_writable(told, where)
-    if not is_session_id(told.id):
-        raise CorruptError(f"{where}:1: {told.id[:80]!a} is not the id of a session", "correct it at its source")
-    over = workspace.copy_with(space=into or told.space)
+    header = decode_header(next(rest, b""), f"{where}:1")
+    check_writable(header, where)
+    if not is_session_id(header.id):
+        raise CorruptError(f"{where}:1: {header.id[:80]!a} is not the id of a session", "correct it at its source")
+    over = workspace.copy_with(space=into or header.space)
     check_not_derived(over)
     intake = _Intake(over.redactor.detector(over.space))
     session = replace(
-        told, space=over.space, title=intake.name(told.title), started_at=_time(told.started_at),
-        source=intake.name(told.source), key=intake.key(told.key),
+        header, space=over.space, title=intake.name(header.title), started_at=_time(header.started_at),
+        source=intake.name(header.source), key=intake.key(header.key),
     )  # fmt: skip
     is_new = session.id not in over.sessions.ids(session.space)
     before = "" if is_new else over.sessions.digest(session.space, session.id)
@@ -108,7 +108,7 @@ def import_session(
 
 
 class _Intake:
-    """Makes what comes in fit to be stored, and counts what that takes."""
+    """Cleans, redacts and validates incoming entries; counts those read and skipped, and the redactions by kind."""
 
     def __init__(self, detector: Detector) -> None:
         self._detector = detector
@@ -117,7 +117,7 @@ class _Intake:
         self.redactions: Counter[str] = Counter()
 
     def usable(self, messages: Iterable[Message]) -> Iterator[Message]:
-        """The messages that can be stored. Those without keys get their places as keys."""
+        """The messages that can be stored; others are counted. A message without a key gets its number as key."""
         for self.read, message in enumerate(messages, 1):
             if message.role not in ROLES:
                 self.skipped["unknown role"] += 1
@@ -129,7 +129,7 @@ class _Intake:
                 yield message if message.key else replace(message, key=f"#{self.read}")
 
     def numbered(self, lines: Iterable[bytes], where: str) -> Iterator[Entry]:
-        """What the lines below a header hold. Raises CorruptError for messages that are not numbered without gaps."""
+        """The entries in the lines below a header. Raises CorruptError for messages that are not numbered without gaps."""
         for number, line in enumerate(lines, 2):
             if not line.endswith(b"\n"):
                 self.skipped["incomplete last line"] += 1
@@ -145,13 +145,13 @@ class _Intake:
             yield entry
 
     def entry(self, entry: Entry) -> Entry:
-        """A message or a change of state, without what is secret in it."""
+        """A redacted message or change of state."""
         if isinstance(entry, Message):
             return self.message(entry)
         return StateChange(entry.state, _time(entry.at), self.name(entry.outcome))
 
     def message(self, message: Message) -> Message:
-        """A message without what is secret in it."""
+        """A redacted message, without its number."""
         key = _text(message.key)
         clean, kinds = redacted(self._detector, text=_text(message.text), speaker=_text(message.speaker), key=key)
         self.redactions.update(kinds)
@@ -159,13 +159,13 @@ class _Intake:
         return Message(0, message.role, clean["text"], _time(message.at), speaker, _key(key, clean["key"]))
 
     def name(self, text: str) -> str:
-        """A title or another short text, on one line."""
+        """A redacted title or another short text, on one line."""
         clean, kinds = redacted(self._detector, title=_text(text))
         self.redactions.update(kinds)
         return " ".join(clean["title"].split())[:MAX_NAME]
 
     def key(self, key: str) -> str:
-        """A key; in the place of one that holds a secret, or is long, its digest."""
+        """A key; its digest instead of one that contains a secret or is too long."""
         text = _text(key)
         return _key(text, redacted(self._detector, key=text)[0]["key"])
 
@@ -176,7 +176,7 @@ def _key(key: str, clean: str) -> str:
 
 
 def _text(text: str) -> str:
-    """`text` as UTF-8 can hold it, without NUL."""
+    """`text` with replacements for NUL and for characters that UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
@@ -193,11 +193,11 @@ Read = Callable[[str], Iterable[Transcript]]
 """Reads the conversations in a file. Raises MemcliError."""
 _END = "session-end"
 _SOURCES = {"claude": "claude-code"}
-"""The formats of the transcripts of agents, where they are not named as the agent is."""
+"""The formats of agents' transcripts whose names differ from those of the agents."""
 
 
 class SessionSyncResult(Record, frozen=False):
-    """What was imported, and what was ended. `failed` says, by session, why a transcript could not be read."""
+    """The sessions that were imported and those that were ended. `failed` has by session why a transcript could not be read."""
 
     imported: list[SessionImport] = field(default_factory=list)
     ended: list[Ended] = field(default_factory=list)
@@ -212,8 +212,8 @@ class SessionSyncResult(Record, frozen=False):
 
 
 def sync(workspace: Workspace, entries: Sequence[Mapping[str, Json]], read: Read) -> SessionSyncResult:
-    """Imports the sessions that `entries` of the spool are of, and ends those that are over. The same entries again change
-    nothing. Raises LockedError, CorruptError of the store, StoreError."""
+    """Imports the sessions that `entries` of the spool report, and ends those that are over. Importing the same entries again
+    changes nothing. Raises LockedError, CorruptError of the store, StoreError."""
     done = SessionSyncResult(ended=finish_all(workspace))
     sessions: dict[tuple[str, str], list[Mapping[str, Json]]] = {}
     for entry in entries:
@@ -225,7 +225,7 @@ def sync(workspace: Workspace, entries: Sequence[Mapping[str, Json]], read: Read
             if any(entry.get("event") == _END for entry in own):
                 over = [one.session for one in found if one.session.messages and one.session.state != ENDED]
                 done.ended += [end(workspace, session) for session in over]
-        except (CorruptError, RefusedError) as error:  # of one session: the others can be taken in
+        except (CorruptError, RefusedError) as error:  # concerns one session: the others can be imported
             done.failed[key] = error.message
     return done
 
@@ -238,7 +238,7 @@ def _import(
     read: Read,
     done: SessionSyncResult,
 ) -> list[SessionImport]:
-    """Imports a session from its transcript, or from what its hooks reported if no transcript can be read."""
+    """Imports a session from its transcript, or from the reports of its hooks if no transcript can be read."""
     path = next((path for entry in reversed(entries) if (path := text_of(entry.get("transcript")))), "")
     try:
         found = [one for one in _readable(partial(read, path)) if not key or one.key == key] if path else []
@@ -251,7 +251,8 @@ def _import(
 
 
 def _imported(workspace: Workspace, found: Sequence[Transcript]) -> list[SessionImport]:
-    """What came of the conversations; a session that somebody has deleted does not come back."""
+    """Imports the conversations; returns the results without those of deleted sessions."""
+    # A deleted session must not come back because its agent goes on.
     done = [import_transcript(workspace, one, may_revive=False, messages=_readable(one.messages)) for one in found]
     return [one for one in done if one.status != DELETED]
 
@@ -261,6 +262,7 @@ class _UnreadableError(MemcliError):
 
 
 def _readable(read: Callable[[], Iterable[_Read]]) -> Iterator[_Read]:
+    """What `read` gives; its errors are raised as _UnreadableError."""
     try:
         yield from read()
     except (MemcliError, OSError) as error:
@@ -268,7 +270,7 @@ def _readable(read: Callable[[], Iterable[_Read]]) -> Iterator[_Read]:
 
 
 class _Reported:
-    """A session as the hooks of its agent reported it: what it said last, and what it summed up."""
+    """The session that the hooks of its agent reported: the last messages of its turns and the summaries of compactions."""
 
     title = ""
 

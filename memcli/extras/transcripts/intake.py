@@ -1,4 +1,4 @@
-"""What `memcli session import`, `sync` and `facts --from` read: transcripts, and what came of each file."""
+"""The commands `memcli session import`, `sync` and `facts --from`: read transcripts, and print the result for each file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FIRST_LINE = 1 << 16
 
 
 def import_files(session: CommandContext, files: Sequence[str], form: str, dry_run: bool) -> int:
-    """Imports the files; a file that fails does not keep the others from being imported. Returns the exit code."""
+    """Imports the files and prints the results; if one of several fails, the others are still imported. Returns the exit code."""
     workspace = session.open(create=not dry_run)
     done: list[SessionImport] = []
     failed: list[dict[str, str]] = []
@@ -48,7 +48,7 @@ def import_files(session: CommandContext, files: Sequence[str], form: str, dry_r
                 for one in _imported(session, workspace, path, form, dry_run):
                     done.append(one)
                     if not session.output.json:
-                        session.output.confirm(None, _told(one, dry_run))
+                        session.output.confirm(None, _import_line(one, dry_run))
         except MemcliError as error:
             code = code or error.exit_code
             failed.append({"file": path, "error": error.message})
@@ -62,11 +62,11 @@ def import_files(session: CommandContext, files: Sequence[str], form: str, dry_r
 
 
 def facts_of(session: CommandContext, path: str, options: FactsOptions) -> list[Fact]:
-    """The facts that the conversations in a file state, without what is secret in them. Raises MemcliError."""
+    """The facts in the conversations of a file, which are redacted first. Raises MemcliError."""
     try:
         workspace = session.open(semantic=options.semantic, model=options.model)
     except NotFoundError:
-        if options.semantic == LLM:  # the quota and the ledger are those of a store
+        if options.semantic == LLM:  # calls of a model need the quota and the ledger of a store
             raise
         from memcli.safety.secrets.detector import Detector
 
@@ -82,7 +82,7 @@ def facts_of(session: CommandContext, path: str, options: FactsOptions) -> list[
 
 
 def _talks(found: Iterable[Transcript], clean: Callable[[str], str]) -> Iterator[tuple[str, list[Message]]]:
-    """The title and the messages of each conversation, numbered and without secrets."""
+    """The title and the messages of each conversation, numbered and redacted by `clean`."""
     for transcript in found:
         messages = enumerate(transcript.messages(), 1)
         yield clean(transcript.title), [replace(one, number=n, text=clean(one.text)) for n, one in messages]
@@ -106,7 +106,8 @@ def list_new(session: CommandContext) -> None:
 
 
 def sync_spool(session: CommandContext, *, in_background: bool = False) -> None:
-    """Takes in what the hooks of agents reported. In the background, not while another process does, and in silence."""
+    """Imports the reports of agents' hooks. In the background it prints nothing, and does nothing while another process imports
+    them."""
     workspace = session.open()
     try:
         with extra("agents.records").Spool(State(Layout(workspace.root))).taking() as entries:
@@ -117,7 +118,10 @@ def sync_spool(session: CommandContext, *, in_background: bool = False) -> None:
         raise
     if in_background:
         return
-    lines = [*(_told(one, dry_run=False) for one in done.imported), *(f"ended {one.session.id}" for one in done.ended)]
+    lines = [
+        *(_import_line(one, dry_run=False) for one in done.imported),
+        *(f"ended {one.session.id}" for one in done.ended),
+    ]
     session.output.confirm(done.to_json(), "\n".join(lines) or "nothing to take in")
     for name, problem in done.failed.items():
         session.output.note(f"{name}: {problem}")
@@ -126,7 +130,7 @@ def sync_spool(session: CommandContext, *, in_background: bool = False) -> None:
 def _imported(
     session: CommandContext, workspace: Workspace, path: str, form: str, dry_run: bool
 ) -> Iterator[SessionImport]:
-    """What came of each conversation in a file. Raises MemcliError."""
+    """Imports the conversations in a file; gives a result for each. Raises MemcliError."""
     file = part_of(path)[0]
     first = _first_line(file)
     if form == MEMCLI or (form == "auto" and is_session(first)):
@@ -147,7 +151,7 @@ def _imported(
 
 
 def _first_line(path: str) -> bytes:
-    """The first line of a file; nothing of what is no file, which is left to the readers of transcripts."""
+    """The first line of a file; empty for a path that is no regular file, whose error the readers of transcripts raise."""
     try:
         if not os.path.isfile(path) and os.path.exists(path):
             return b""
@@ -168,7 +172,8 @@ def _lines(path: str) -> Iterator[bytes]:
             yield line
 
 
-def _told(one: SessionImport, dry_run: bool) -> str:
+def _import_line(one: SessionImport, dry_run: bool) -> str:
+    """The line that reports the import of a session."""
     would = "would be " if dry_run else ""
     skipped = ", ".join(f"{n} {reason}" for reason, n in sorted(one.skipped.items()))
     added = f"{one.added} of {one.read} messages added" if one.read else "no messages"

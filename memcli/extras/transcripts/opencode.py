@@ -1,4 +1,4 @@
-"""Sessions of opencode: rows of its SQLite database, which is only read."""
+"""Sessions of opencode: rows of its SQLite database, which is opened for reading only."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
 from memcli.errors import CorruptError, NotFoundError, UsageError
 from memcli.extras.transcripts import reasons
-from memcli.extras.transcripts.content import described, ran, without_reminders
-from memcli.extras.transcripts.transcript import ParsedTranscript, Said
+from memcli.extras.transcripts.content import call_message, described, without_reminders
+from memcli.extras.transcripts.transcript import ParsedTranscript, RawMessage
 from memcli.extras.transcripts.values import MAX_BYTES, dict_of, moment, object_in, text_of
 from memcli.model.names import show
 
@@ -38,9 +39,9 @@ _REASONS = {
 
 
 def read_opencode(path: str, only: str, skipped: Counter[str]) -> Iterator[ParsedTranscript]:
-    """The sessions in a database, without those of subagents, or `only` that of this id.
+    """The sessions in a database, without those of subagents; only the one with the id `only`, unless that is empty.
 
-    Raises UsageError for a database of another program or version, NotFoundError for an id, CorruptError.
+    Raises UsageError for a database of another program or version, NotFoundError for an unknown id, CorruptError.
     """
     with _opened(path) as database:
         found = [row for row in database.execute(_SESSIONS) if not only or row[0] == only]
@@ -50,24 +51,23 @@ def read_opencode(path: str, only: str, skipped: Counter[str]) -> Iterator[Parse
             f"{show(path)}: no session {show(only)}", "list sessions with `memcli session import --discover`"
         )
     for key, title, directory, created in found:
-        yield _transcript(path, text_of(key), text_of(title), text_of(directory), created)
-
-
-def _transcript(path: str, key: str, title: str, directory: str, created: object) -> ParsedTranscript:
-    def read(skipped: Counter[str]) -> Iterator[Said]:
-        with _opened(path) as database:
-            yield from _read(database, key, skipped)
-
-    return ParsedTranscript(SOURCE, key, read, title=title, started_at=moment(created), cwd=directory)
+        yield ParsedTranscript(
+            SOURCE,
+            text_of(key),
+            partial(_read, path, text_of(key)),
+            title=text_of(title),
+            started_at=moment(created),
+            cwd=text_of(directory),
+        )
 
 
 @contextmanager
 def _opened(path: str) -> Iterator[sqlite3.Connection]:
-    """The database. What is wrong with it is raised as UsageError or CorruptError."""
+    """The database. Raises UsageError if it lacks tables of opencode, CorruptError if it cannot be read."""
     try:
         with closing(_connected(path)) as database:
             for table, columns in _COLUMNS.items():
-                # A table with unique ids; anything else of that name, as a view, might have rows without end.
+                # Only a table with unique ids is accepted: a view of that name might have endless rows.
                 is_table = database.execute(_IS_TABLE, (table,)).fetchone()
                 found = database.execute(f"PRAGMA table_info({table})").fetchall() if is_table else []
                 keys = [name for _, name, _, _, _, place in found if place]
@@ -83,8 +83,9 @@ def _opened(path: str) -> Iterator[sqlite3.Connection]:
 
 
 def _connected(path: str) -> sqlite3.Connection:
-    """A connection that never writes. Where SQLite cannot make the files that it needs beside a database in use, the database
-    is read as it is."""
+    """A connection that never writes. Raises sqlite3.Error."""
+    # SQLite needs files beside a database in use. Where it cannot make them, as in a read-only folder, the database is opened
+    # as immutable.
     where = f"file:{quote(os.fsencode(os.path.abspath(path)))}"
     failed = sqlite3.Error()
     for mode in ("mode=ro", "mode=ro&immutable=1"):
@@ -99,35 +100,38 @@ def _connected(path: str) -> sqlite3.Connection:
         except sqlite3.Error as error:
             database.close()
             failed = error
-            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:  # as it is, it may be half written
+            if (
+                error.sqlite_errorcode == sqlite3.SQLITE_BUSY
+            ):  # a writer is at work: as immutable it could be half written
                 break
         else:
             return database
     raise failed
 
 
-def _read(database: sqlite3.Connection, session: str, skipped: Counter[str]) -> Iterator[Said]:
-    (revert,) = database.execute("SELECT revert FROM session WHERE id = ?", (session,)).fetchone() or ("",)
-    # A reverted session lists the first message that was undone; it and all later ones are left out.
-    values = object_in(text_of(revert).encode("utf-8", "replace"), Counter(), "") or {}
-    reverted = text_of(values.get("messageID"))
-    last, role, is_reverted = None, "", False
-    for message, key, part in database.execute(_PARTS, (session,)):
-        if message != last:
-            values = _values(database, "message", message, skipped)
-            last, role = message, text_of(values.get("role"))
-            is_reverted = is_reverted or key == reverted
-            if role not in _ROLES or values.get("summary") is True:
-                skipped[reasons.COMPACTION if role in _ROLES else reasons.ROLE] += 1
-                role = ""
-        if is_reverted:
-            skipped[reasons.BRANCH] += 1
-        elif role and part is not None:
-            yield from _part(role, _values(database, "part", part, skipped), skipped)
+def _read(path: str, session: str, skipped: Counter[str]) -> Iterator[RawMessage]:
+    with _opened(path) as database:
+        (revert,) = database.execute("SELECT revert FROM session WHERE id = ?", (session,)).fetchone() or ("",)
+        # A reverted session names the first message that was undone; it and all later ones are left out.
+        values = object_in(text_of(revert).encode("utf-8", "replace"), Counter(), "") or {}
+        reverted = text_of(values.get("messageID"))
+        last, role, is_reverted = None, "", False
+        for message, key, part in database.execute(_PARTS, (session,)):
+            if message != last:
+                values = _values(database, "message", message, skipped)
+                last, role = message, text_of(values.get("role"))
+                is_reverted = is_reverted or key == reverted
+                if role not in _ROLES or values.get("summary") is True:
+                    skipped[reasons.COMPACTION if role in _ROLES else reasons.ROLE] += 1
+                    role = ""
+            if is_reverted:
+                skipped[reasons.BRANCH] += 1
+            elif role and part is not None:
+                yield from _part(role, _values(database, "part", part, skipped), skipped)
 
 
 def _values(database: sqlite3.Connection, table: str, row: int, skipped: Counter[str]) -> dict[str, Any]:
-    """What is stored in a row, with its id and time; nothing of what is too long or no object, which is counted."""
+    """The JSON object in a row, with its id and time; empty for one that is too long or no object, which is counted."""
     try:
         key, at, data = database.execute(_ROWS[table], (row,)).fetchone()
     except sqlite3.DataError:
@@ -137,15 +141,16 @@ def _values(database: sqlite3.Connection, table: str, row: int, skipped: Counter
     return {**values, "id": key, "at": at}
 
 
-def _part(role: str, values: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said]:
-    """What a part of a message says, or what its tool ran. A call that is not over is left to the next time."""
+def _part(role: str, values: Mapping[str, Any], skipped: Counter[str]) -> Iterator[RawMessage]:
+    """The message of a part: its text, or its tool call."""
+    # A call without a result yet is skipped; the next import reads it.
     kind, key, at = text_of(values.get("type")), text_of(values.get("id")), values.get("at")
     state = dict_of(values.get("state"))
     if kind == "tool" and state.get("status") in ("completed", "error"):
         what = described(text_of(values.get("tool")), state.get("input"))
-        yield ran(what, at, key, text_of(state.get("error")) if state["status"] == "error" else None)
+        yield call_message(what, at, key, text_of(state.get("error")) if state["status"] == "error" else None)
     elif kind == "text" and values.get("synthetic") is not True and values.get("ignored") is not True:
         text = text_of(values.get("text"))
-        yield Said(role, without_reminders(text) if role == "user" else text, at, key=key)
+        yield RawMessage(role, without_reminders(text) if role == "user" else text, at, key=key)
     else:
         skipped[reasons.INJECTED if kind == "text" else _REASONS.get(kind, reasons.META)] += 1

@@ -1,4 +1,4 @@
-"""Why something in a file gave no message: the names under which it is counted."""
+"""The reasons why a part of a file gives no message, as users see them in the counts of an import."""
 
 ATTACHMENT = "attachment"
 BRANCH = "other branch"

@@ -1,4 +1,4 @@
-"""The transcript: one conversation of a file, whose messages are read when they are asked for."""
+"""The transcript: one conversation of a file, whose messages are read lazily."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_NAME = 200
 
 
 class Transcript(Protocol):
-    """A conversation as another program has recorded it."""
+    """A conversation that another program has recorded."""
 
     source: str
     """The name of the format."""
@@ -29,18 +29,18 @@ class Transcript(Protocol):
     title: str
     """Empty when it has none."""
     started_at: str
-    """When it began, RFC 3339; empty when that is not known."""
+    """The time at which it began, RFC 3339; empty when that is not known."""
 
     @property
     def skipped(self) -> Mapping[str, int]:
-        """How many lines gave no message, by reason, once `messages` has ended."""
+        """How many parts of the file gave no message, by reason; complete once `messages` has ended."""
 
     def messages(self) -> Iterator[Message]:
-        """The messages in order, to be numbered by whoever stores them. Raises MemcliError."""
+        """The messages in order; their numbers are assigned when they are stored. Raises MemcliError."""
 
 
-class Said(NamedTuple):
-    """What a reader found: a message before it is cleaned and numbered. `at` is the time as the source writes it."""
+class RawMessage(NamedTuple):
+    """A message of a reader, before it is cleaned and numbered. `at` is the time as the source writes it."""
 
     role: str
     text: str
@@ -49,15 +49,15 @@ class Said(NamedTuple):
     key: str = ""
 
 
-Read = Callable[[Counter[str]], Iterator[Said]]
-"""Reads a conversation from its beginning, and counts by reason what gives no message."""
+Read = Callable[[Counter[str]], Iterator[RawMessage]]
+"""Reads a conversation from its beginning, and counts by reason the parts that give no message."""
 
 
 class ParsedTranscript:
-    """One conversation. `source` names its format, `key` is its id there, `cwd` the folder in which it took place.
+    """A conversation of a file. `source` names its format, `key` is its id there, `cwd` the folder in which it took place.
 
-    `started_at` is RFC 3339 in UTC, or "" where it is not known, as are `title` and `cwd`. `skipped` counts what gave
-    no message, by reason; it is complete when `messages` is exhausted.
+    `started_at` is RFC 3339 in UTC; it, `title` and `cwd` are empty where they are not known. `skipped` counts by reason the
+    parts that gave no message; it is complete when `messages` is exhausted.
     """
 
     def __init__(
@@ -74,22 +74,22 @@ class ParsedTranscript:
     def messages(self) -> Iterator[Message]:
         """The messages in order, numbered from 1; each call reads them anew. Raises CorruptError, StoreError.
 
-        A message without an id at its source has its number and a digest for a key, so that a file that grew gives
-        the same keys again. Of messages with one id, those with another text are kept, with a digest in the key.
+        A message without an id at its source gets its number and a digest as its key, so that a file that grew gives
+        the same keys again. A second message with an id is skipped if its text is the same, and else has a digest in its key.
         """
         self.skipped = skipped = Counter[str]()
         seen = Seen()
         number = 0
-        for said in self._read(skipped):
-            if not said.text or said.text.isspace():
+        for raw in self._read(skipped):
+            if not raw.text or raw.text.isspace():
                 skipped[reasons.EMPTY] += 1
                 continue
-            # What memcli put into a message is stored already.
-            text = without_recalled(said.text.replace("\r\n", "\n").replace("\0", "")).strip()
+            # Memories that memcli injected into a message are stored already.
+            text = without_recalled(raw.text.replace("\r\n", "\n").replace("\0", "")).strip()
             if not text:
                 skipped[reasons.OWN] += 1
                 continue
-            name, key = digest(said.role, text), _short_key(said.key)
+            name, key = digest(raw.role, text), _short_key(raw.key)
             is_new_key = seen.add(key) if key else False
             if key and not seen.add(f"{key}-{name}"):
                 skipped[reasons.DUPLICATE] += 1
@@ -97,11 +97,11 @@ class ParsedTranscript:
             number += 1
             if not is_new_key:
                 key = f"{key or number}-{name}"
-            yield Message(number, said.role, text, moment(said.at), _on_one_line(said.speaker), key)
+            yield Message(number, raw.role, text, moment(raw.at), _on_one_line(raw.speaker), key)
 
 
 def digest(*parts: str) -> str:
-    """A short name for a text."""
+    """A digest of the texts in this order: 16 hexadecimal digits."""
     made = blake2b(digest_size=8)
     for part in parts:
         made.update(part.encode() + b"\0")
@@ -109,7 +109,7 @@ def digest(*parts: str) -> str:
 
 
 def _short_key(key: str) -> str:
-    """A key as the source gives it, or a digest of one that is no id."""
+    """The key of the source, or a digest of one that is too long for an id or not printable."""
     return key if len(key) <= _MAX_NAME and key.isprintable() else digest(key)
 
 
@@ -121,19 +121,21 @@ _MOST_RECENT = 1 << 16
 
 
 def number_of(text: str) -> int:
-    """A number for an id, never 0, that no other one is likely to have."""
+    """A 64-bit hash of an id, never 0."""
     return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()) or 1
 
 
 class Seen:
-    """A set of ids. The recent ones are in a Python set, which takes ten times as much, the older ones in an array."""
+    """A set of ids, by their hashes."""
+
+    # A set takes ten times as much memory as a sorted array, and an array is slow to grow: new ids are collected in a set.
 
     def __init__(self) -> None:
         self._recent: set[int] = set()
         self._older: numpy.ndarray[Any, Any] | None = None
 
     def add(self, text: str) -> bool:
-        """Whether the id is new."""
+        """Adds an id; returns whether it is new."""
         number = number_of(text)
         if number in self._recent:
             return False

@@ -1,4 +1,4 @@
-"""Values as other programs write them: JSON, and times."""
+"""Values in the files of other programs: JSON, and times."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from memcli.extras.transcripts import reasons
 
 MAX_BYTES = 12 << 20
 """The longest line, and the longest conversation of an export, that is read."""
+# Empty objects and lists take thirty times as much in memory as in a file.
 MAX_CONTAINERS = 400_000
-"""The most objects and lists in one of them: empty ones take thirty times as much in memory as in a file."""
+"""The most objects and lists in one line or conversation."""
 
 
 class ValuesTooLargeError(ValueError):
@@ -44,7 +45,7 @@ def parse(data: bytes) -> Any:
 
 
 def object_in(data: bytes, skipped: Counter[str], reason: str) -> dict[str, Any] | None:
-    """The JSON object in `data`; None for anything else, which is counted for `reason`."""
+    """The JSON object in `data`; None for anything else, which is counted under `reason`, or as too long."""
     try:
         value = parse(data)
     except ValuesTooLargeError:
@@ -59,29 +60,29 @@ def object_in(data: bytes, skipped: Counter[str], reason: str) -> dict[str, Any]
 
 
 def text_of(value: Any) -> str:
-    """The value if it is a text."""
+    """The value if it is a text; else an empty one."""
     return value if isinstance(value, str) else ""
 
 
 def dict_of(value: Any) -> dict[str, Any]:
-    """The value if it is an object."""
+    """The value if it is an object; else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def list_of(value: Any) -> list[Any]:
-    """The value if it is a list."""
+    """The value if it is a list; else an empty one."""
     return value if isinstance(value, list) else []
 
 
+# No program that writes transcripts is older: an earlier time is that of a clock that was not set.
 _FIRST_YEAR = "1990"
-"""What is older was said by no program that keeps transcripts: a clock that was not set."""
 _DIGITS = re.compile(r"[0-9]*\.?[0-9]*")
 _MILLISECONDS = 1e11
 """A number above this counts milliseconds."""
 
 
 def moment(value: object) -> str:
-    """RFC 3339 in UTC of a text, or of seconds or milliseconds since 1970; "" for what is no time."""
+    """The time in RFC 3339, UTC, from a text, or from seconds or milliseconds since 1970; "" for a value that is no time."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     with suppress(UsageError, ValueError, OverflowError, OSError):
