@@ -30,7 +30,6 @@ from memcli.extras.agents.events import (
 )
 from memcli.extras.agents.inject import (
     DEADLINE_SECONDS,
-    FILE_BACKEND,
     fitted,
     for_files,
     for_names,
@@ -145,11 +144,6 @@ class HookOutcome(Record):
     facts: dict[str, Json] = field(default_factory=dict)
     is_next_due: bool = False
     is_refusal: bool = False
-
-
-def backend_of(event: str) -> str | None:
-    """The backend that an event needs; None for the configured one."""
-    return FILE_BACKEND if event == BEFORE_TOOL else None
 
 
 def problem_of(event: str, agent: str) -> str:

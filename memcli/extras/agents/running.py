@@ -15,7 +15,7 @@ from memcli.cli.background import FOREGROUND, embed_missing, start
 from memcli.cli.verb import CommandContext
 from memcli.clock import system_clock
 from memcli.errors import MemcliError
-from memcli.extras.agents.events import PROMPT, SESSION_START, last_event
+from memcli.extras.agents.events import BEFORE_TOOL, PROMPT, SESSION_START, last_event
 from memcli.extras.agents.payload import MAX_BYTES, MOST_PIPED, Payload, caller_of, is_idle, read_payload
 from memcli.extras.agents.records import Spool
 from memcli.model.findings import reason_of
@@ -99,12 +99,14 @@ def _answer(
         return ""
     agent = caller
     from memcli.extras.agents.events import refuse, wrap
-    from memcli.extras.agents.hook import HookOutcome, backend_of, handle, problem_of
+    from memcli.extras.agents.hook import HookOutcome, handle, problem_of
+    from memcli.extras.agents.inject import FILE_BACKEND
 
     problem = problem_of(event, agent) or problem
     try:
         _enter_project(session, payload.cwd)
-        workspace = session.open(lock_wait=_LOCK_SECONDS, backend=backend_of(event), tells_off=False)
+        backend = FILE_BACKEND if event == BEFORE_TOOL else None
+        workspace = session.open(lock_wait=_LOCK_SECONDS, backend=backend, tells_off=False)
     except (MemcliError, OSError):
         return ""
     if is_off(workspace.root, os.environ):
@@ -146,13 +148,13 @@ def _answer(
 
 def prepare_next_turn(session: CommandContext, agent: str) -> None:
     """Prepares the memories for the prompt after the one on standard input. Prints and raises nothing."""
-    from memcli.extras.agents.hook import backend_of, prepare, problem_of
+    from memcli.extras.agents.hook import prepare, problem_of
 
     session.output.quiet = True
     payload, problem = _payload()
     with suppress(MemcliError, OSError):  # there is nobody to report it to
         _enter_project(session, payload.cwd)
-        workspace = session.open(backend=backend_of(PROMPT), tells_off=False)
+        workspace = session.open(tells_off=False)
         if not (problem or problem_of(PROMPT, agent) or is_off(workspace.root, os.environ)):
             prepare(workspace, agent, payload)
 

@@ -1,4 +1,4 @@
-"""Embedders that are not in the package: the model in a folder (`sentence.py`), and one of a provider (`remote.py`).
+"""Embedders besides the built-in one in `embed/`: a model in a folder (`sentence.py`), and one of a provider (`remote.py`).
 
-The built-in model is in the core (`embed/`); nothing here is loaded unless the configuration names it.
+Nothing here is loaded unless the configuration names such an embedder.
 """

@@ -1,7 +1,5 @@
-"""A folder of a sentence model in ONNX, as sentence-transformers and the converters for it lay it out, read; and the modes
-by which it pools the vectors of tokens to one.
-
-What is known of models: the prompts that some were trained with, and facts found about them, cached in a file.
+"""Read the folder of a sentence model in ONNX, as sentence-transformers and its converters write it: its files, prompts and
+limits, and the modes that pool the vectors of its tokens into one. Measured facts about models are cached in a file.
 """
 
 from __future__ import annotations
@@ -21,17 +19,17 @@ from memcli.record import Record
 
 _QUESTION = ("query", "search_query", "retrieval.query", "s2p_query", "question")
 _PASSAGE = ("document", "passage", "corpus", "search_document", "retrieval.passage")
-"""How the prompts of sentence-transformers are named, the usual name first."""
+"""The names of prompts in sentence-transformers, the usual name first."""
 
 
 class Prompts(NamedTuple):
-    """The prefixes; empty for none."""
+    """The prefixes that a model was trained with, for questions and for passages; empty for none."""
 
     question: str = ""
     passage: str = ""
 
     def of(self, text: str, *, is_question: bool) -> str:
-        """The text as the model takes it."""
+        """The text with its prefix."""
         return (self.question if is_question else self.passage) + text
 
 
@@ -43,16 +41,16 @@ _FAMILIES: tuple[tuple[re.Pattern[str], Prompts], ...] = (
         Prompts("Represent this sentence for searching relevant passages: "),
     ),
 )  # fmt: skip
-"""What the model cards of families say whose files do not."""
+"""The prompts of families whose model cards state them and whose files do not."""
 
 
 def known_prompts(name: str) -> Prompts:
-    """The prompts of the family that the name of a model tells; none for an unknown one."""
+    """The prompts of the family that a model belongs to by its name; empty for an unknown family."""
     return next((prompts for family, prompts in _FAMILIES if family.search(name.lower())), Prompts())
 
 
 def stated_prompts(config: Mapping[str, Json]) -> Prompts | None:
-    """Those of a `config_sentence_transformers.json`; None where it states none."""
+    """The prompts in a `config_sentence_transformers.json`; None if it has none."""
     prompts = config.get("prompts")
     known = {k: v for k, v in prompts.items() if isinstance(v, str)} if isinstance(prompts, dict) else {}
     default = known.get(str(config.get("default_prompt_name")), "")
@@ -69,24 +67,24 @@ _MOST = 1 << 20
 
 
 class Facts:
-    """Values by key in `folder`; in memory alone when it is None or cannot be written."""
+    """A cache of JSON values by key, in a file of `folder`; in memory alone if that is None or cannot be written."""
 
     def __init__(self, folder: str | None) -> None:
         self._path = os.path.join(folder, _FILE) if folder else None
         self._own: dict[str, Json] = {}
 
     def get(self, key: str) -> Json:
-        """What was put for the key; None for nothing."""
+        """The value of the key; None if there is none."""
         if key not in self._own:
             self._own = {**self._read(), **self._own}
         return self._own.get(key)
 
     def put(self, key: str, value: Json) -> None:
-        """Keeps the value; what other processes have put stays."""
+        """Stores the value, beside those that other processes have stored."""
         self._own = {**self._read(), **self._own, key: value}
         if self._path is None:
             return
-        with suppress(OSError):  # a cache that cannot be written is done without
+        with suppress(OSError):  # the values are only measured again if the cache cannot be written
             beside = f"{self._path}.{os.getpid()}.tmp"
             fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
             with open(fd, "w", encoding="utf-8") as file:
@@ -104,12 +102,12 @@ class Facts:
         return found if isinstance(found, dict) else {}
 
 
-Floats: TypeAlias = Any  # arrays of NumPy, float64
+Floats: TypeAlias = Any  # arrays of NumPy, float64; the module is imported only where a model is run
 
 
 def pooled(modes: Sequence[str], tokens: Floats, skipped: int) -> Floats:
-    """The vectors of a text by these modes, one after the other. Its first tokens do not count in means and maxima, so
-    many as are `skipped`: they are those of a prompt."""
+    """The vectors of a text by each of the modes, concatenated; `tokens` is [tokens, n]. The first `skipped` tokens, those of a
+    prompt, do not count in means and maxima."""
     import numpy as np
 
     own = tokens[skipped:]
@@ -124,7 +122,7 @@ def pooled(modes: Sequence[str], tokens: Floats, skipped: int) -> Floats:
                 found.append(own.sum(axis=0) / max(1, len(own)))
             case "mean_sqrt_len_tokens":
                 found.append(own.sum(axis=0) / max(1, len(own)) ** 0.5)
-            case "weightedmean":  # later tokens count more: of a decoder, these have seen the rest
+            case "weightedmean":  # later tokens weigh more: in a decoder, only they depend on the tokens before them
                 weights = np.arange(len(tokens) - len(own) + 1, len(tokens) + 1, dtype=np.float64)
                 found.append(weights @ own / max(1.0, weights.sum()))
             case "lasttoken":
@@ -140,7 +138,7 @@ KEYS: Mapping[str, str] = {
     "weightedmean": "pooling_mode_weightedmean_tokens",
     "lasttoken": "pooling_mode_lasttoken",
 }
-"""The modes, in the order in which sentence-transformers puts several together, with their keys in
+"""The modes of pooling in the order in which sentence-transformers concatenates them, with their keys in
 `1_Pooling/config.json`; newer files name them in `pooling_mode`."""
 
 
@@ -153,25 +151,26 @@ _MODELS = (
     "model_fp16.onnx",
     "model_q4.onnx",
 )
-"""Of several files the first; any one can be named."""
+"""The names of models; the first one that exists is used."""
 _DECIDING = (
     "config.json", "config_sentence_transformers.json", "modules.json", "sentence_bert_config.json", "tokenizer.json",
     "tokenizer_config.json",
 )  # fmt: skip
 _MOST_JSON = 1 << 26
+# Some models take more, but passages are far shorter.
 _MOST_TOKENS = 8192
-"""Even where a model takes more: passages are far shorter."""
+# Their first position is the second after that of padding, so that two fewer can be used.
 _ROBERTA = frozenset(("roberta", "xlm-roberta", "camembert", "mpnet", "longformer"))
-"""Whose first position is the second after that of padding, so that two fewer can be used."""
+"""The types of models whose positions begin at 2."""
 _EXTERNAL = re.compile(rb"\x0a\x08location\x12([\x01-\x7f])", re.DOTALL)
-"""Where a model in the protobuf of ONNX names a file of weights beside it."""
+"""Matches the place in the protobuf of ONNX at which a model names a file of weights beside it."""
 
 
 class ModelFolder(Record, kw_only=True):
-    """What the files say: where the model and the tokenizer are, and what becomes of a text and its tokens.
+    """The settings of a model folder: the paths of the model and the tokenizer, and how texts and tokens are treated.
 
-    `pooling` are modes of `KEYS`, none where the files say nothing of it; `layers` the modules after it that
-    change a vector, which only a model with its own output for sentences can have; `files` all that decide a vector.
+    `pooling` has modes of `KEYS`, none if the files name none; `layers` the modules after pooling that change a vector, which
+    only a model with an output for sentences can run; `files` the paths of all files besides the model that decide a vector.
     """
 
     model: str
@@ -186,7 +185,7 @@ class ModelFolder(Record, kw_only=True):
 
 
 def read_folder(path: str) -> ModelFolder:
-    """The folder at `path`, which may also be a model in it. Raises ProviderError."""
+    """The settings of the folder at `path`, which may also be the path of a model in it. Raises ProviderError."""
     model = _model(path)
     folder = os.path.dirname(model)
     if os.path.basename(folder) == "onnx" and not os.path.exists(os.path.join(folder, "tokenizer.json")):
@@ -205,7 +204,7 @@ def read_folder(path: str) -> ModelFolder:
     positions = config.get("max_position_embeddings")
     if isinstance(positions, int) and config.get("model_type") in _ROBERTA:
         positions -= 2
-    # The family is told by the name a model was published by, and its folders, as a hub's cache lays them out.
+    # The published name of a model shows its family; a hub's cache has it in one of the last three folders.
     name = "/".join([*os.path.abspath(folder).split(os.sep)[-3:], str(config.get("_name_or_path", ""))])
     limits = (
         transformer.get("max_seq_length"),
@@ -230,7 +229,8 @@ def read_folder(path: str) -> ModelFolder:
 
 
 def stamp(files: Sequence[str]) -> list[Json]:
-    """Changes when one of the files does. Raises ProviderError when one is missing."""
+    """A JSON value that changes with any of the files: their names, sizes, times and inodes. Raises ProviderError if one is
+    missing."""
     found: list[Json] = []
     for file in files:
         try:
@@ -242,13 +242,14 @@ def stamp(files: Sequence[str]) -> list[Json]:
 
 
 def digest(folder: ModelFolder, recipe: str) -> tuple[str, list[str]]:
-    """A digest of all files that decide the vectors, and those of weights beside the model. Raises ProviderError."""
+    """A digest of all files that decide the vectors, and the paths of weights beside the model. Raises ProviderError."""
     try:
         beside = sorted(set(_weights(folder.model)))
         found = hashlib.sha256(f"{recipe} {folder.prompts} {folder.max_tokens}".encode())
         for file in (folder.model, *beside, *folder.files):
             with open(file, "rb") as opened:
-                name = "" if file == folder.model else os.path.basename(file)  # of a variant only what is in it counts
+                # The model counts by its content alone: the name of its file says only which variant was chosen.
+                name = "" if file == folder.model else os.path.basename(file)
                 found.update(os.fsencode(name) + b"\0")
                 found.update(hashlib.file_digest(opened, "sha256").digest())
     except (OSError, ValueError) as error:
@@ -258,6 +259,7 @@ def digest(folder: ModelFolder, recipe: str) -> tuple[str, list[str]]:
 
 
 def _model(path: str) -> str:
+    """The path of the model at or in `path`. Raises ProviderError if there is none, or several without a usual name."""
     if path.endswith(".onnx"):
         if not os.path.isfile(path):
             raise ProviderError(f"no model {path}", "name a folder with a model in ONNX, or the file itself")
@@ -275,8 +277,8 @@ def _model(path: str) -> str:
             others += [os.path.join(place, name) for name in sorted(os.listdir(place)) if name.endswith(".onnx")]
     if len(others) == 1:
         return others[0]
-    told = f"{len(others)} models and none of the usual names" if others else "no model.onnx"
-    raise ProviderError(f"{path} has {told}", "name the file: onnx:DIR/FILE.onnx")
+    content = f"{len(others)} models and none of the usual names" if others else "no model.onnx"
+    raise ProviderError(f"{path} has {content}", "name the file: onnx:DIR/FILE.onnx")
 
 
 def _json(folder: str, name: str) -> Mapping[str, Json]:
@@ -300,7 +302,7 @@ def _read(folder: str, name: str) -> Json:
 
 
 def _modules(folder: str) -> list[tuple[str, str]]:
-    """The kinds of the modules of sentence-transformers, with their folders."""
+    """The kind and the folder of each module in `modules.json` of sentence-transformers."""
     found = _read(folder, "modules.json")
     modules = found if isinstance(found, list) else []
     return [
@@ -311,17 +313,18 @@ def _modules(folder: str) -> list[tuple[str, str]]:
 
 
 def _pooling(config: Mapping[str, Json], file: str) -> tuple[str, ...]:
+    """The modes of pooling in a configuration, in the order of `KEYS`. Raises ProviderError for an unknown one."""
     named = config.get("pooling_mode")
-    asked = [str(mode) for mode in (named if isinstance(named, list) else [named])] if named else []
-    asked = asked or [mode for mode, key in KEYS.items() if config.get(key) is True]
-    unknown = [mode for mode in asked if mode not in KEYS]
+    modes = [str(mode) for mode in (named if isinstance(named, list) else [named])] if named else []
+    modes = modes or [mode for mode, key in KEYS.items() if config.get(key) is True]
+    unknown = [mode for mode in modes if mode not in KEYS]
     if unknown:
         raise ProviderError(f"{file}: unknown pooling {unknown[0][:40]!a}", f"known are {', '.join(KEYS)}")
-    return tuple(mode for mode in KEYS if mode in asked)
+    return tuple(mode for mode in KEYS if mode in modes)
 
 
 def _weights(model: str) -> Iterator[str]:
-    """The files of weights beside a model that it names."""
+    """The paths of the existing files of weights that a model names."""
     with open(model, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         for match in _EXTERNAL.finditer(data):
             name = data[match.end() : match.end() + match[1][0]]

@@ -1,4 +1,4 @@
-"""Opens an embedder that is not in the package, by its name."""
+"""Open an embedder other than the built-in one by its name."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from memcli.wiring.indexes import Remote
 
 
 def open_embedder(name: str, cache: str | None, load_remote: Callable[[], Remote] | None) -> Embedder:
-    """The embedder `onnx:DIR` or `provider:model`. What is found out of it is noted in the folder `cache`.
+    """The embedder `onnx:DIR` or `provider:model`. Its measured properties are cached in the folder `cache`.
 
-    Raises ProviderError when a provider cannot be asked here, or has no address.
+    Raises ProviderError if a provider cannot be called here, or has no address.
     """
     facts = Facts(cache)
     if name.startswith(FOLDER):

@@ -1,4 +1,4 @@
-"""Embedders of providers: texts go out, and vectors come back."""
+"""Embedders of providers, which are sent texts and answer with vectors."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from memcli.ports import Progress
 
 _RECIPE = "1"
-"""Changes when this module makes other vectors of the same answers."""
+"""The version of this module's computation of vectors from answers."""
 _MAX_CHARACTERS = 4096
 _MOST_READ = 16 * _MAX_CHARACTERS
+# The vectors of so many texts, as JSON, stay below the 4 MB that are read of an answer.
 _AT_ONCE = 32
-"""Texts in one call: their vectors, written as JSON, stay below the 4 MB that are read of an answer."""
+"""The most texts in one call."""
 _MOST_DIMENSIONS = 16_384
 _PROBE = "memory"
 
 Call = Callable[[Sequence[str]], Sequence[Sequence[float]]]
-"""The vectors of texts by a provider. Raises ProviderError, and RefusedError where it may not be asked."""
+"""Requests the vectors of texts from a provider. Raises ProviderError, and RefusedError if the call is not allowed."""
 
 
 class RemoteEmbedder:
-    """A model of a provider, asked by `call` for the vectors of texts, which `redact` cleans first. `name` is `provider:model`;
-    `address` is where it runs, for the same name may be another model elsewhere. The length of its vectors is found by one
-    call, and cached."""
+    """A model of a provider, whose vectors `call` requests for texts that `redact` redacts first. `name` is `provider:model`.
+    The length of its vectors is measured by one call, and cached."""
 
     is_calibrated = False  # the cosines of each model are on a scale of their own
 
@@ -55,7 +55,7 @@ class RemoteEmbedder:
             if isinstance(known, int) and 0 < known <= _MOST_DIMENSIONS:
                 self._dimensions = known
             else:
-                self._dimensions = len(self._asked([_PROBE])[0])
+                self._dimensions = len(self._request([_PROBE])[0])
                 self._facts.put(self._key, self._dimensions)
         return self._dimensions
 
@@ -65,13 +65,14 @@ class RemoteEmbedder:
         """One vector for each text, by its first 4096 characters. Raises ProviderError, RefusedError."""
         if not texts:
             return []
-        vectors = [bytes(self.dimensions)] * len(texts)  # of zeros: what is blank says nothing, and is refused by some
-        told = [i for i, text in enumerate(texts) if text.strip()]
-        for start in range(0, len(told), _AT_ONCE):
-            rows = told[start : start + _AT_ONCE]
+        # Blank texts get vectors of zeros and are not sent: they have no meaning, and some providers refuse them.
+        vectors = [bytes(self.dimensions)] * len(texts)
+        filled = [i for i, text in enumerate(texts) if text.strip()]
+        for start in range(0, len(filled), _AT_ONCE):
+            rows = filled[start : start + _AT_ONCE]
             # Redacted before it is cut: half a secret is not recognised.
             cut = [beginning(self._redact(texts[i][:_MOST_READ]), _MAX_CHARACTERS) for i in rows]
-            made = self._asked([self._prompts.of(text, is_question=as_questions) for text in cut])
+            made = self._request([self._prompts.of(text, is_question=as_questions) for text in cut])
             if len(made[0]) != self.dimensions:
                 self._facts.put(self._key, None)
                 raise ProviderError(
@@ -82,15 +83,17 @@ class RemoteEmbedder:
                 vectors[row] = quantised(vector)
             if progress:
                 progress(rows[-1] + 1, len(texts))
-        if progress and (not told or told[-1] + 1 < len(texts)):
+        if progress and (not filled or filled[-1] + 1 < len(texts)):
             progress(len(texts), len(texts))
         return vectors
 
     @property
     def _key(self) -> str:
+        # With the address, for the same name may be another model elsewhere.
         return f"{self._name} {self._address} {_RECIPE} {self._prompts}"
 
-    def _asked(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+    def _request(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """One vector for each text, validated. Raises ProviderError, RefusedError."""
         made = self._call(texts)
         lengths = {len(vector) for vector in made}
         is_sound = len(made) == len(texts) and len(lengths) == 1 and 0 < min(lengths) <= _MOST_DIMENSIONS

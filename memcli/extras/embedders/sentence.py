@@ -1,8 +1,4 @@
-"""Sentence models of the user's choice, each a folder on this machine.
-
-Each text runs alone, at its own length: a model that was quantised as it runs rounds by all that runs with it, so that
-a vector is the same to the last bit whatever else is embedded. See `embed/onnx.py` for the rest.
-"""
+"""Sentence models of the user's choice, each a folder on this machine. See `embed/onnx.py` for how they are run."""
 
 from __future__ import annotations
 
@@ -21,24 +17,26 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
 
+    from memcli.model.memory import Json
     from memcli.ports import Progress
 
 _RECIPE = "1"
-"""Changes when this module makes other vectors of the same files."""
+"""The version of this module's computation of vectors from the files of a model."""
 _CHARACTERS_PER_TOKEN = 16
 _SENTENCE = "sentence_embedding"
 _TOKENS = ("token_embeddings", "last_hidden_state")
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
 _TYPES = {"tensor(int64)": "int64", "tensor(int32)": "int32"}
 _FLOATS = ("tensor(float)", "tensor(float16)", "tensor(double)")
+# A model takes up to twice its size while it is opened.
 _SHARE_OF_MEMORY = 0.5
-"""Of the machine: a model takes up to twice its size while it is opened."""
+"""The largest model, as a share of the memory of the machine."""
 _PROBE = "memory"
 
 
 class SentenceEmbedder:
-    """The model in a folder. What its files say is read when it is first asked for, and the model is run once to see
-    that it works and how long its vectors are; the answer is kept until a file changes."""
+    """The model in a folder. At its first use its files are read, and the model is run once to check that it works and to
+    measure the length of its vectors; the result is cached until a file changes."""
 
     is_calibrated = False  # the cosines of each model are on a scale of their own
 
@@ -75,6 +73,7 @@ class SentenceEmbedder:
 
     @property
     def _measured(self) -> tuple[str, int]:
+        """The digest of the model and the length of its vectors, from the cache or measured. Raises ProviderError."""
         if self._known is None:
             folder = self._read()
             self._seen = self._key(folder)
@@ -83,7 +82,7 @@ class SentenceEmbedder:
                 name, dimensions, beside, then = found
                 self._known = (str(name), int(dimensions)) if stamp(beside) == then else None
             except (TypeError, ValueError, ProviderError):
-                self._known = None  # nothing is kept of it, or not in this form
+                self._known = None  # not cached, or in another form
             self._known = self._known or self._inspect(folder)
         return self._known
 
@@ -93,6 +92,7 @@ class SentenceEmbedder:
         return self._folder
 
     def _inspect(self, folder: ModelFolder) -> tuple[str, int]:
+        """Measures and caches the digest and the length of the vectors. Raises ProviderError."""
         found, beside = digest(folder, _RECIPE)
         then = stamp(beside)
         taken = sum(os.path.getsize(file) for file in (folder.model, *beside))
@@ -104,9 +104,7 @@ class SentenceEmbedder:
                     "use a quantised variant or a smaller model",
                 )
         dimensions = len(self._run([_PROBE], None, as_questions=False)[0])
-        self._check_unchanged(folder)
-        if stamp(beside) != then:
-            raise self._changed()
+        self._check_unchanged(folder, beside, then)
         known = f"onnx-{found[:12]}", dimensions
         self._facts.put(self._seen, [*known, beside, then])
         return known
@@ -127,6 +125,8 @@ class SentenceEmbedder:
             skipped = 0 if folder.counts_prompt or not prompt else len(self._encode(prompt)) - 1
             ids = [self._encode(folder.prompts.of(text, is_question=as_questions)) for text in texts]
             longest = sorted(range(len(ids)), key=lambda i: -len(ids[i]))
+            # Each text runs alone: a model that is quantised as it runs rounds by all texts that run with it, and a vector must
+            # be the same to the last bit whatever else is embedded.
             return run_all(
                 lambda rows: quantised(model.vectors([ids[i] for i in rows], skipped)),
                 [[i] for i in longest],
@@ -134,15 +134,14 @@ class SentenceEmbedder:
                 progress,
             )
 
-    def _check_unchanged(self, folder: ModelFolder) -> None:
-        """Raises ProviderError when the files are not those that the name was made of: their vectors must not mix."""
-        if self._key(folder) != self._seen:
-            raise self._changed()
-
-    def _changed(self) -> ProviderError:
-        return ProviderError(f"the files in {self._path} changed while they were read", "run the command again")
+    def _check_unchanged(self, folder: ModelFolder, beside: Sequence[str] = (), then: Sequence[Json] = ()) -> None:
+        """Raises ProviderError if the files of the folder, or the files `beside` with the stamps `then`, have changed."""
+        # The name of the model is a digest of these files: vectors of two versions must not mix under one name.
+        if self._key(folder) != self._seen or stamp(beside) != [*then]:
+            raise ProviderError(f"the files in {self._path} changed while they were read", "run the command again")
 
     def _encode(self, text: str) -> list[int]:
+        """The ids of the tokens of a text, as many as the model takes."""
         folder = self._read()
         if self._tokenizer is None:
             from tokenizers import Tokenizer
@@ -157,7 +156,7 @@ class SentenceEmbedder:
 
 
 class _Model:
-    """A model that was opened: what it takes and which of its outputs is meant. Raises ProviderError."""
+    """An opened model, with its inputs and the output that has the vectors. Raises ProviderError if it has neither."""
 
     def __init__(self, folder: ModelFolder, session: InferenceSession) -> None:
         self._session = session
@@ -165,9 +164,9 @@ class _Model:
         self._inputs = {one.name: _TYPES.get(one.type, "") for one in session.get_inputs()}
         unknown = [name for name, kind in self._inputs.items() if name not in _INPUTS or not kind]
         if unknown or "input_ids" not in self._inputs:
-            told = f"takes {unknown[0]!a}" if unknown else "takes no input_ids"
+            problem = f"takes {unknown[0]!a}" if unknown else "takes no input_ids"
             raise ProviderError(
-                f"the model {folder.model} {told}", f"an encoder of text takes {', '.join(_INPUTS)} as whole numbers"
+                f"the model {folder.model} {problem}", f"an encoder of text takes {', '.join(_INPUTS)} as whole numbers"
             )
         ranks = {one.name: len(one.shape) for one in session.get_outputs() if one.type in _FLOATS}
         self._output = _output(ranks, folder)
@@ -178,7 +177,7 @@ class _Model:
         import numpy as np
 
         if not len(texts[0]):
-            texts = [[0]]  # some tokenizers give nothing for nothing, which no model takes
+            texts = [[0]]  # some tokenizers give no tokens for an empty text, which no model takes
         ids = np.array(texts)
         given: Mapping[str, Any] = {
             "input_ids": ids,
@@ -196,7 +195,7 @@ class _Model:
 
 
 def _output(ranks: Mapping[str, int], folder: ModelFolder) -> str:
-    """The output to use: that for sentences where there is one, else that for tokens."""
+    """The name of the output to use: that for sentences if there is one, else that for tokens. Raises ProviderError."""
     if ranks.get(_SENTENCE) == 2:
         return _SENTENCE
     if folder.layers:

@@ -1,4 +1,4 @@
-"""Language models of providers, over HTTP, by the providers' own SDKs, and what they cost.
+"""Language models of providers, called over HTTP with the providers' own SDKs, and the cost of the calls.
 
-The only package that speaks to other machines; what they are asked, and what is done by the answer, is in `extras/advice/`.
+The only package that sends requests to language models; the prompts, and what is done with the answers, are in `extras/advice/`.
 """

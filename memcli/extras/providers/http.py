@@ -1,7 +1,7 @@
-"""Sends one request by the SDK of a provider: no redirect is followed, nothing is logged, and it ends in time.
+"""Send one request with the SDK of a provider: no redirect is followed, nothing is logged, and it ends within a time limit.
 
 An exception of an SDK holds the request with its headers, and so the key. None leaves this module, nor is one the cause
-or the context of another: what happened is returned as a value, and said in the words of a `CallFailure`.
+or the context of another: a failure is returned as a value, and described by a `CallFailure`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _SPENT = ("insufficient_quota", "billing_error", "billing_hard_limit_reached")
 _BAD_REQUEST = (400, 422)
 LOST, SLOW, UNREACHABLE, TOO_LARGE, COMPRESSED = "lost", "slow", "unreachable", "too large", "compressed"
 UNUSABLE, GARBLED = "unusable", "garbled"
-"""How a call ends without a response that can be read."""
+"""The ways in which a call ends without a response that can be read."""
 
 
 class Response(Record):
-    """A response: its status, the body when that is JSON, and the headers that count."""
+    """A response: its status, its body if that is JSON and else None, and two headers."""
 
     status: int
     data: Json
@@ -40,8 +40,8 @@ class Response(Record):
 
 
 class CallFailure(Record, kw_only=True):
-    """A call that failed. `is_free`: the provider cannot have charged for it. `after` is the wait in seconds that it asks
-    for; `complaint` is what it says about the request; `brief` is the message without its words, where it has any."""
+    """A call that failed. `is_free`: the provider cannot have charged for it. `after` is the wait in seconds that the provider
+    requests; `complaint` its text about the request; `brief` the message without text of the provider, if it has any."""
 
     message: str
     hint: str
@@ -52,54 +52,55 @@ class CallFailure(Record, kw_only=True):
     brief: str = ""
 
 
-def of_response(provider: Provider, model: str, key_variable: str, response: Response) -> CallFailure:
-    """The failure that a response with an error status reports."""
-    failure = _of_status(provider, model, key_variable, response)
+def response_failure(provider: Provider, model: str, key_variable: str, response: Response) -> CallFailure:
+    """The failure that a response with an error status reports, with the text of the provider."""
+    failure = _status_failure(provider, model, key_variable, response)
     is_redirect = 300 <= response.status < 400
     detail = quotable(response.location if is_redirect else _complaint(response.data))
-    if not detail or response.status == 401:  # some servers repeat the key in it
+    # At 401 some servers repeat the key in their text.
+    if not detail or response.status == 401:
         return failure
     return replace(failure, message=f"{failure.message[:-1]}: {detail})", brief=failure.message)
 
 
-def _of_status(provider: Provider, model: str, key_variable: str, response: Response) -> CallFailure:
-    """Without what the provider says of it: its message ends with the status in brackets."""
+def _status_failure(provider: Provider, model: str, key_variable: str, response: Response) -> CallFailure:
+    """The failure that a response reports by its status; its message ends with the status in brackets."""
     status = response.status
-    told = f" ({status})"
+    suffix = f" ({status})"
     name, variable = provider.name, key_variable or " or ".join(provider.key_variables)
     if status == 401:
-        return CallFailure(message=f"{name} does not accept the key in {variable}{told}", hint="check the key")
+        return CallFailure(message=f"{name} does not accept the key in {variable}{suffix}", hint="check the key")
     if status == 403:
-        return CallFailure(message=f"{name} refuses the call{told}", hint=f"check what the key in {variable} may do")
+        return CallFailure(message=f"{name} refuses the call{suffix}", hint=f"check what the key in {variable} may do")
     if status == 404:
         return CallFailure(
-            message=f"{name} has no model {model!r}{told}",
+            message=f"{name} has no model {model!r}{suffix}",
             hint="check its name; `memcli provider list` shows the address that was called",
         )
     if 300 <= status < 400:
         return CallFailure(
-            message=f"{name} redirects, which is not followed{told}",
+            message=f"{name} redirects, which is not followed{suffix}",
             hint=f"check {' or '.join(provider.address_variables)}",
         )
     if status in _BAD_REQUEST:
         complaint = _complaint(response.data)
-        return CallFailure(message=f"{name} rejects the request{told}", hint="try another model", complaint=complaint)
+        return CallFailure(message=f"{name} rejects the request{suffix}", hint="try another model", complaint=complaint)
     error = _error(response.data)
     if status == 429 and (error.get("code") or error.get("type")) in _SPENT:
-        return CallFailure(message=f"the account at {name} has nothing left to spend{told}", hint="check its billing")
+        return CallFailure(message=f"the account at {name} has nothing left to spend{suffix}", hint="check its billing")
     if status in _TEMPORARY:
         what = "limits the rate of calls" if status == 429 else "is overloaded or fails"
         return CallFailure(
-            message=f"{name} {what}{told}",
+            message=f"{name} {what}{suffix}",
             hint="try again later",
             is_temporary=True,
             after=_seconds(response.retry_after),
         )
-    return CallFailure(message=f"{name} answers with an error{told}", hint="try again later, or another model")
+    return CallFailure(message=f"{name} answers with an error{suffix}", hint="try again later, or another model")
 
 
-def of_nothing(provider: Provider, address: str, how: str, seconds: float) -> CallFailure:
-    """The failure of a call that ended without a response that can be read."""
+def no_response_failure(provider: Provider, address: str, how: str, seconds: float) -> CallFailure:
+    """The failure of a call that ended, `how` as named above, without a response that can be read, after `seconds` if SLOW."""
     name, variables = provider.name, " or ".join(provider.address_variables)
     if how == UNREACHABLE:
         return CallFailure(
@@ -133,14 +134,13 @@ def _error(data: Json) -> Mapping[str, Any]:
 
 
 def _complaint(data: Json) -> str:
+    """The text of the provider about a request, after the parameter that it names."""
     found = _error(data)
-    told = found.get("message")
-    where = found.get("param")
-    return " ".join(part for part in (where, told) if isinstance(part, str))
+    return " ".join(part for part in (found.get("param"), found.get("message")) if isinstance(part, str))
 
 
 def _seconds(text: str) -> float | None:
-    """`Retry-After` in seconds; None for a date or nonsense."""
+    """The header `Retry-After` in seconds; None for a date or an invalid value."""
     try:
         seconds = float(text)
     except ValueError:
@@ -149,10 +149,11 @@ def _seconds(text: str) -> float | None:
 
 
 Credential = Mapping[str, str]
-"""The key, under the name by which the SDK takes it; empty for none."""
+"""The key, under the name of the SDK's parameter for it; empty for none."""
 MAX_BYTES = 4 << 20
+# The SDK raises without a key; the header with this one is removed again by `_Guard.before`.
 _NO_KEY = "none"
-# The headers that are sent to any provider; the SDKs add others, which describe this machine.
+# The only headers that are sent to any provider: the SDKs add others, which describe this machine.
 _PLAIN = (
     "host",
     "connection",
@@ -163,13 +164,14 @@ _PLAIN = (
     "authorization",
     "user-agent",
 )
-_RAW = "x-stainless-raw-response"  # by which the SDK knows, once it has the response, to return it as it is
+# Not removed: the SDK reads it from the request, to return the response unparsed.
+_RAW = "x-stainless-raw-response"
 _LOGGERS = ("openai", "anthropic", "httpx2", "httpcore2")
 _CANNOT_CONNECT = ("ConnectError", "ProxyError", "UnsupportedProtocol", "LocalProtocolError", "InvalidURL")
 
 
 def check_sdk(provider: Provider) -> None:
-    """Raises ProviderError when the SDK is not installed."""
+    """Raises ProviderError if the SDK is not installed."""
     if find_spec(provider.sdk) is None:
         raise ProviderError(
             f"{provider.name} needs the extra `llm` (the package {provider.sdk} is not installed)",
@@ -178,11 +180,9 @@ def check_sdk(provider: Provider) -> None:
 
 
 def post(provider: Provider, address: str, credential: Credential, request: Body, seconds: float) -> Response | str:
-    """The response to `request`, or how the call ended without one. Takes at most `seconds`, import of the SDK included.
-
-    The call runs in a thread of its own, which is left behind when the time is over or the user interrupts: a look-up of
-    a name, or a server that sends a byte now and then, has no time-out of its own.
-    """
+    """The response to `request`, or how the call ended without one. Takes at most `seconds`, import of the SDK included."""
+    # The call runs in a thread of its own, which is abandoned when the time is over or the user interrupts: a look-up of a
+    # name, or a server that sends a byte now and then, has no time-out of its own.
     ends = time.monotonic() + seconds
     found: list[Response | str] = []
     is_done = Event()
@@ -229,7 +229,7 @@ def _post(provider: Provider, address: str, credential: Credential, request: Bod
 
 
 def sdk_of(provider: Provider) -> Any:
-    """The module of the SDK, which logs nothing. Raises what its import raises."""
+    """The module of the SDK, with its logs switched off. Raises what its import raises."""
     _silence()
     sdk = import_module(provider.sdk)
     _silence()  # again: an SDK reads its variable for logging when it is imported
@@ -252,7 +252,7 @@ def _create(
 
 
 class _Guard:
-    """Looks at each request and response as they pass."""
+    """Removes headers from a request, and limits its response in size and time; `found` is how a call was ended, if it was."""
 
     def __init__(self, provider: Provider, ends: float, *, is_keyless: bool) -> None:
         self._provider = provider
@@ -261,7 +261,7 @@ class _Guard:
         self.found = ""
 
     def before(self, request: Any) -> None:
-        """Leaves out headers that describe this machine, and those that the SDK's variables mean for another provider."""
+        """Removes the headers that describe this machine, and those that come from variables for another provider."""
         headers = request.headers
         for name in [name.lower() for name in headers]:
             is_plain = name in _PLAIN or self._provider.has_own_headers
@@ -269,35 +269,33 @@ class _Guard:
                 del headers[name]
         if self._is_keyless:
             headers.pop("authorization", None)
-        headers["accept-encoding"] = "identity"  # what is small when it arrives cannot grow
+        headers["accept-encoding"] = "identity"  # a compressed body could exceed MAX_BYTES once it is unpacked
         headers["user-agent"] = "memcli"
 
     def after(self, response: Any) -> None:
+        """Lets the stream of a response raise ValueError when it is longer than MAX_BYTES, or the time is over. Raises
+        ValueError for a compressed one."""
         if response.headers.get("content-encoding", "identity") != "identity":
             self.found = COMPRESSED
             raise ValueError(COMPRESSED)
-        response.stream = _limited(response, self)
+        guard, stream = self, response.stream
+        # The HTTP package is a dependency of the SDK and not of memcli, so it is found by the response.
+        base: Any = import_module(type(response).__module__.partition(".")[0]).SyncByteStream
 
+        class Limited(base):  # type: ignore[misc]
+            def __iter__(self) -> Iterator[bytes]:
+                size = 0
+                for chunk in stream:
+                    size += len(chunk)
+                    if size > MAX_BYTES or time.monotonic() > guard.ends:
+                        guard.found = TOO_LARGE if size > MAX_BYTES else SLOW
+                        raise ValueError(guard.found)
+                    yield chunk
 
-def _limited(response: Any, guard: _Guard) -> Any:
-    """The stream of a response, which ends with an error when it is longer than MAX_BYTES, or the time is over."""
-    stream = response.stream
-    base: Any = import_module(type(response).__module__.partition(".")[0]).SyncByteStream
+            def close(self) -> None:
+                stream.close()
 
-    class Limited(base):  # type: ignore[misc]
-        def __iter__(self) -> Iterator[bytes]:
-            size = 0
-            for chunk in stream:
-                size += len(chunk)
-                if size > MAX_BYTES or time.monotonic() > guard.ends:
-                    guard.found = TOO_LARGE if size > MAX_BYTES else SLOW
-                    raise ValueError(guard.found)
-                yield chunk
-
-        def close(self) -> None:
-            stream.close()
-
-    return Limited()
+        response.stream = Limited()
 
 
 def _response(response: Any) -> Response:
@@ -310,6 +308,7 @@ def _response(response: Any) -> Response:
 
 
 def _silence() -> None:
-    """Switches the logs of the SDKs off: at the level `debug` they show what is sent."""
+    """Switches the logs of the SDKs off."""
+    # At the level `debug` they show the request, which a variable of the environment may switch on.
     for name in _LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)

@@ -1,4 +1,4 @@
-"""The meter of language models: it books their calls in the ledger of a store, at the user's prices, and says what they cost."""
+"""The meter of language models: it books their calls in the ledger of a store at the user's prices, and sums up their cost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PRICES_VARIABLE = "MEMCLI_PRICES"
 
 
 class LedgerMeter:
-    """Books the calls to one model in the ledger of a store, within the quota of a space; `spent` is called with each cost."""
+    """Books the calls to one model in the ledger of a store, within the quota of a space; calls `spent` with the cost of each."""
 
     def __init__(
         self, workspace: Workspace, model: ModelName, space: str, price: Price | None, *, may_wait: bool = False,
@@ -54,7 +54,7 @@ class LedgerMeter:
             self._spent(cost)
             try:
                 self._ledger.settle(booked, cost)
-            except MemcliError as error:  # the answer is there, and what was booked counts
+            except MemcliError as error:  # the answer is usable, and the booked estimate counts for the quota
                 self._workspace.warn(f"the cost of a call counts as its estimate: {error.message}")
 
         return settle
@@ -75,7 +75,7 @@ class LedgerMeter:
 
 
 def load_prices(environ: Mapping[str, str]) -> Prices:
-    """The prices of models: those of MEMCLI_PRICES win over those of the user's `prices.toml`, and they over the list.
+    """The prices of models, with the highest precedence for MEMCLI_PRICES, then the user's `prices.toml`, then the list prices.
     Raises UsageError, StoreError."""
     path = prices_path(environ)
     try:
@@ -96,9 +96,9 @@ def load_prices(environ: Mapping[str, str]) -> Prices:
 
 
 def prices_path(environ: Mapping[str, str]) -> str:
-    """Where users set prices."""
+    """The path of the user's `prices.toml`."""
     system = sys.platform
-    if system == "linux":  # as platformdirs says
+    if system == "linux":  # the folder that platformdirs names, without the time to import it
         folder = environ.get("XDG_CONFIG_HOME", "").strip() or os.path.expanduser("~/.config")
         return os.path.join(folder, "memcli", "prices.toml")
     import platformdirs
@@ -107,7 +107,7 @@ def prices_path(environ: Mapping[str, str]) -> str:
 
 
 class Spent(Record):
-    """What a provider has cost on a day for a space."""
+    """The cost of a provider on a day for a space."""
 
     day: str
     space: str
@@ -125,8 +125,8 @@ class Spent(Record):
 
 
 def spent(workspace: Workspace, since: str = "", until: str = "") -> list[Spent]:
-    """The cost of each day from `since` until `until`, by space and provider, in this order; of the space that the user
-    named, or of all. Raises StoreError."""
+    """The cost of each day from `since` to `until` inclusive, sorted by day, space and provider; of the space that the user
+    named, or else of all. Raises StoreError."""
     found: dict[tuple[str, str, str], list[Charge]] = {}
     for day in workspace.ledger.days():
         if since <= day <= (until or day):

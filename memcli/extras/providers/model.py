@@ -1,6 +1,6 @@
-"""A model of a provider: asks, checks the answer, has it repaired once, and tries again when that may help.
+"""A model of a provider: sends a prompt, validates the answer, has it repaired once, and retries after temporary failures.
 
-The vectors of texts are asked for as answers are: redacted, counted, limited by the quota and tried again.
+Texts to embed take the same path as prompts: redacted, counted, limited by the quota, and retried.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Post = Callable[..., Response | str]
 
 
 class ProviderModel:
-    """The model `name`, asked with the key that the environment has. Nothing is sent before `redact` has seen it."""
+    """The model `name`, called with the key in the environment. All texts are redacted by `redact` before they are sent."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class ProviderModel:
         sleep: Callable[[float], None] = time.sleep,
         send: Post = post,
     ) -> None:
-        """Raises ProviderError when the SDK, the key or the address is missing."""
+        """Raises ProviderError if the SDK, the key or the address is missing."""
         self._model = name
         self._provider: Provider = PROVIDERS[name.provider]
         check(self._provider, environ)
@@ -64,7 +64,7 @@ class ProviderModel:
 
     def load(self) -> None:
         """See `LanguageModel.load`."""
-        with suppress(Exception):  # what goes wrong is found when it is used
+        with suppress(Exception):  # the first call reports the error
             http.sdk_of(self._provider)
 
     def ask(self, prompt: Prompt, read: Callable[[Json], T], within: float) -> T:
@@ -92,8 +92,9 @@ class ProviderModel:
             else:
                 turns = [("user", f"{prompt.text}\n\n{wanted}")]
         brief = f"the answer of {self.name} is not valid, also when asked again"
-        told = "" if find_reasons(wrong) else f": {wrong}"
-        raise ProviderError(f"{brief}{told}", "try another model", brief)
+        # The reason quotes the answer, which may carry instructions for the model that reads this message.
+        detail = "" if find_reasons(wrong) else f": {wrong}"
+        raise ProviderError(f"{brief}{detail}", "try another model", brief)
 
     def vectors(self, texts: Sequence[str], within: float) -> Sequence[Sequence[float]]:
         """One vector for each text, in at most `within` seconds. Raises ProviderError, RefusedError."""
@@ -104,21 +105,22 @@ class ProviderModel:
         return self._reply(prompt, request, time.monotonic() + within).vectors
 
     def _reply(self, prompt: Prompt, request: wire.Body, ends: float) -> wire.Reply:
-        """The reply to `request`, which is sent again after a failure that may pass, and without a feature that the server
-        does not have. This is the only place that decides so. Raises ProviderError."""
+        """The reply to `request`, which is sent again after a temporary failure, and without a feature that the server lacks.
+        No other function retries. Raises ProviderError."""
         attempt = 1
         while True:
             outcome = self._send(prompt, request, ends)
             if isinstance(outcome, wire.Reply):
                 return outcome
             feature = wire.refused_feature(request, outcome.complaint)
-            is_asked_for = feature == wire.TEMPERATURE and prompt.temperature is not None
-            if feature and not is_asked_for:
+            # Without a temperature in the prompt, the 0 that is sent by default may be left out.
+            is_required = feature == wire.TEMPERATURE and prompt.temperature is not None
+            if feature and not is_required:
                 request = wire.without(request, feature)
                 continue
             wait = outcome.after
             if wait is None:
-                # Half to one and a half times a wait that doubles; processes that ask different things wait differently long.
+                # A wait that doubles, times 0.5 to 1.5: processes with different prompts do not retry at the same time.
                 seed = f"{self._clock()}|{self.name}|{prompt.text}|{attempt}".encode("utf-8", "replace")
                 share = int.from_bytes(blake2b(seed, digest_size=2).digest(), "big") / 65_536
                 wait = _FIRST_WAIT_SECONDS * 2.0 ** (attempt - 1) * (0.5 + share)
@@ -128,7 +130,7 @@ class ProviderModel:
             attempt += 1
 
     def _send(self, prompt: Prompt, request: wire.Body, ends: float) -> wire.Reply | CallFailure:
-        """Sends the request, redacted, once it is booked. The only place from which anything leaves."""
+        """Redacts the request, books it and sends it. No other function sends anything."""
         key = credential(self._provider, self._environ)
         where = address(self._provider, self._environ)
         hide = _hider(key)
@@ -138,7 +140,7 @@ class ProviderModel:
         settle = self._reserve(prompt.task, TokenUsage(most, prompt.max_tokens))
         seconds = ends - time.monotonic()
         outcome = self._post(self._provider, where, key, clean, seconds) if seconds > 0 else http.SLOW
-        found = self._read(request, where, _without(hide, outcome), max(0.0, seconds))
+        found = self._read(request, where, _hidden(hide, outcome), max(0.0, seconds))
         if isinstance(found, wire.Reply) and found.usage is not None:
             settle(found.usage)
         elif (isinstance(found, CallFailure) and found.is_free) or seconds <= 0:
@@ -150,17 +152,18 @@ class ProviderModel:
     def _read(
         self, request: wire.Body, where: str, outcome: Response | str, seconds: float
     ) -> wire.Reply | CallFailure:
+        """The reply in the outcome of a call, or its failure."""
         if isinstance(outcome, str):
-            return http.of_nothing(self._provider, shown(where), outcome, seconds)
+            return http.no_response_failure(self._provider, shown(where), outcome, seconds)
         if not 200 <= outcome.status < 300:
             variable = key_variable(self._provider, self._environ)
-            return http.of_response(self._provider, self._model.model, variable, outcome)
+            return http.response_failure(self._provider, self._model.model, variable, outcome)
         found = wire.read_vectors(outcome.data) if "input" in request else wire.read_reply(self._provider, outcome.data)
-        return found or http.of_nothing(self._provider, shown(where), http.GARBLED, seconds)
+        return found or http.no_response_failure(self._provider, shown(where), http.GARBLED, seconds)
 
 
 def check(provider: Provider, environ: Mapping[str, str]) -> None:
-    """Raises ProviderError when the SDK, the key or the address of the provider is missing."""
+    """Raises ProviderError if the SDK, the key or the address of the provider is missing or invalid."""
     check_sdk(provider)
     variable = key_variable(provider, environ)
     if provider.needs_key and not variable:
@@ -170,8 +173,9 @@ def check(provider: Provider, environ: Mapping[str, str]) -> None:
     address(provider, environ)
 
 
-def _without(hide: Callable[[str], str], outcome: Response | str) -> Response | str:
-    """What came back without the key, which some servers repeat. Done before anything is cut: half a key is not found."""
+def _hidden(hide: Callable[[str], str], outcome: Response | str) -> Response | str:
+    """The outcome of a call without the key, which some servers repeat."""
+    # All texts are treated here, before any is cut: half a key would not be found.
     if isinstance(outcome, str):
         return outcome
     try:
@@ -182,7 +186,8 @@ def _without(hide: Callable[[str], str], outcome: Response | str) -> Response | 
 
 
 def _hider(key: Mapping[str, str]) -> Callable[[str], str]:
-    """What takes the key itself out of a text; one so short that it could be a word is left, and should not be a key."""
+    """A function that replaces the key in a text by `[key]`."""
+    # A value that is so short could be a word of the text, and should not be a key.
     secrets = [value for value in key.values() if len(value) >= _SHORTEST_KEY]
 
     def hide(text: str) -> str:

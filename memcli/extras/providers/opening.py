@@ -1,4 +1,4 @@
-"""Language models: which one is meant, and whether it may be asked."""
+"""Open the configured language model or embedder of a provider, if the store may use it, and list the providers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def open_language_model(
 def embed_texts(
     workspace: Workspace, environ: Mapping[str, str], name: ModelName, texts: Sequence[str]
 ) -> Sequence[Sequence[float]]:
-    """The vectors of texts by a provider. Raises ProviderError, RefusedError."""
+    """One vector for each text, by the model `name`. Raises ProviderError, RefusedError."""
     from memcli.extras.providers.model import EMBED_TASK
 
     with extra("telemetry.opening").asking(environ, name, EMBED_TASK):
@@ -42,7 +42,7 @@ def embed_texts(
 
 
 def embeddings(workspace: Workspace, environ: Mapping[str, str]) -> Remote:
-    """How the embedder of a workspace asks a provider: for texts without what is secret, within the quota."""
+    """The functions by which the embedder of a workspace calls a provider: redacted and within the quota."""
 
     def where(name: ModelName) -> str:
         from memcli.extras.providers.table import PROVIDERS, address, shown
@@ -58,7 +58,7 @@ def embeddings(workspace: Workspace, environ: Mapping[str, str]) -> Remote:
 def _open(
     workspace: Workspace, environ: Mapping[str, str], chosen: ModelName, *, may_wait: bool = False
 ) -> ProviderModel:
-    """A model that is asked within the quota, for texts without what is secret. Raises RefusedError, ProviderError."""
+    """A model that is called with redacted texts and within the quota. Raises RefusedError, ProviderError."""
     if workspace.is_offline:
         raise RefusedError("no language model is asked offline", "go without --offline and MEMCLI_OFFLINE")
     if not workspace.trust.is_accepted:
@@ -80,7 +80,7 @@ def _open(
 
 
 def chosen_model(workspace: Workspace, spec: str | None = None) -> ModelName:
-    """The model that `spec` or the settings name. Raises UsageError when neither does, or names none."""
+    """The model that `spec`, or else the settings, names. Raises UsageError if there is none, or it is invalid."""
     from memcli.model.conversation import model_name
 
     text = spec or workspace.model
@@ -92,14 +92,14 @@ def chosen_model(workspace: Workspace, spec: str | None = None) -> ModelName:
 
 
 def charged_space(workspace: Workspace) -> str:
-    """The space whose quota counts: that of a space beside `main` is the one of `main`, that of a journal its space's."""
+    """The space whose quota a call uses: `main` for a space beside it, and for a journal that of its space."""
     owner = workspace.space.removeprefix(OWN_JOURNAL)
     return workspace.main if is_beside(owner) else owner
 
 
 def list_providers(workspace: Workspace, environ: Mapping[str, str]) -> list[dict[str, str]]:
-    """Each provider as far as this environment goes: its model in use, the variable that has the key, never the key, its
-    address, and what is missing. Raises UsageError when the configured model is none."""
+    """Each provider with its model in use, the name of the variable that has the key, never the key, its address, and the
+    problem if it cannot be used here. Raises UsageError if the configured model is invalid."""
     from memcli.extras.providers.model import check
     from memcli.extras.providers.table import PROVIDERS, address, key_variable, shown
 
@@ -119,7 +119,7 @@ def list_providers(workspace: Workspace, environ: Mapping[str, str]) -> list[dic
 
 
 def check_model(model: LanguageModel, within: float) -> None:
-    """Asks a model one short question. Raises ProviderError, RefusedError."""
+    """Sends a model one short prompt. Raises ProviderError, RefusedError."""
     from memcli.model.conversation import Prompt
 
     schema: dict[str, Json] = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
@@ -131,7 +131,7 @@ def check_model(model: LanguageModel, within: float) -> None:
 
 
 def health(workspace: Workspace, environ: Mapping[str, str]) -> tuple[bool, str, str]:
-    """Whether the configured model can be asked, as far as can be said without asking it; what was found, and a fix."""
+    """Whether the configured model is usable, as far as can be checked without calling it; a description, and a fix."""
     if not workspace.model:
         return True, "none configured (MEMCLI_SEMANTIC_MODEL=provider:model chooses one)", ""
     try:

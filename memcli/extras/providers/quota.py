@@ -1,6 +1,6 @@
-"""The quota of a policy: how many tokens and dollars a day a provider may cost. Pure.
+"""The quota of a policy: the most tokens and dollars that a provider may cost a day. Pure.
 
-{"openai": {"tokens_per_day": 100000, "usd_per_day": 0.5}}
+Such as {"openai": {"tokens_per_day": 100000, "usd_per_day": 0.5}}; a day begins at 00:00 UTC.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from memcli.model.usage import NANO, TokenUsage, Total
 from memcli.record import Record
 
 LOW_SHARE = 5
-"""Work that can wait does so when less than the fifth part is left."""
+"""Work that can wait is put off when less than this part of a limit is left: a fifth."""
 _TOMORROW = "or wait until 00:00 UTC"
 
 
 class DayLimits(Record):
-    """The limits of a day; None: there is none."""
+    """The limits of a day in tokens and in billionths of a dollar; None for no limit."""
 
     tokens: int | None = None
     nano_usd: int | None = None
@@ -59,7 +59,7 @@ def check_call(limit: DayLimits, spent: Total, most: TokenUsage, who: str, space
 
 
 def check_low(limit: DayLimits, spent: Total, who: str) -> None:
-    """Raises RefusedError when so little of the limits is left that work which can wait is put off."""
+    """Raises RefusedError if so little of the limits is left that work which can wait is put off."""
     tokens = limit.tokens is not None and (limit.tokens - spent.tokens) * LOW_SHARE < limit.tokens
     usd = limit.nano_usd is not None and (limit.nano_usd - spent.nano_usd) * LOW_SHARE < limit.nano_usd
     if tokens or usd:
@@ -67,5 +67,5 @@ def check_low(limit: DayLimits, spent: Total, who: str) -> None:
 
 
 def dollars(nano_usd: int) -> str:
-    """An amount as `$0.0042`, to a ten thousandth and rounded up."""
+    """An amount such as `$0.0042`, rounded up to a ten thousandth of a dollar."""
     return f"${-(-nano_usd * 10_000 // NANO) / 10_000:.4f}"

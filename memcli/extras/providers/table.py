@@ -1,11 +1,9 @@
-"""The providers, as data: how each is reached, and how it differs from the others.
+"""The providers as data: their addresses, keys and differences; and the list prices of their models, in US dollars per million
+tokens sent and received.
 
-What models cost: list prices in US dollars per million tokens, sent and received.
-
-They are those that the providers published in November 2026, for prompts below the length at which some of them charge
-more; none of memcli's is that long. Prices change, and a model that is not here has no known price. Users set their own,
-which come before these: `MEMCLI_PRICES`, such as `openai:gpt-5-mini=0.25/2, custom:*=0/0`, or the same names in
-`prices.toml` in their configuration folder.
+The prices are those that the providers published in November 2026, for prompts below the length at which some of them charge
+more; none of memcli's is that long. A model that is not in the list has no known price. Prices of the user take precedence:
+`MEMCLI_PRICES`, such as `openai:gpt-5-mini=0.25/2, custom:*=0/0`, or the same names in `prices.toml` in the configuration folder.
 """
 
 from __future__ import annotations
@@ -26,13 +24,13 @@ from memcli.record import Record
 CHAT, MESSAGES = "chat", "messages"
 """The wire formats: chat completions of OpenAI, and messages of Anthropic."""
 _OLLAMA_PORT = 11434
-_ANY_HOST = ("0.0.0.0", "::")  # noqa: S104 - what a server listens on; a client cannot call it
+_ANY_HOST = ("0.0.0.0", "::")  # noqa: S104 - addresses that a server listens on, and no client can call
 
 
 class Provider(Record, kw_only=True):
-    """A provider. The first of `key_variables` and `address_variables` that is set counts.
+    """A provider. Of `key_variables` and `address_variables`, the first one that is set counts.
 
-    `limit` is the parameter for the longest answer; `sdk` is the module of the SDK. With `has_own_headers`, the SDK's
+    `limit` is the parameter for the most tokens of an answer; `sdk` is the module of the SDK. With `has_own_headers`, the SDK's
     variables for headers, organizations and projects are meant for this provider.
     """
 
@@ -97,19 +95,19 @@ PROVIDERS: Mapping[str, Provider] = {
 
 
 def key_variable(provider: Provider, environ: Mapping[str, str]) -> str:
-    """The variable that has the key; empty when none has."""
+    """The name of the variable that has the key; empty if none has."""
     return next((name for name in provider.key_variables if environ.get(name, "").strip()), "")
 
 
 def credential(provider: Provider, environ: Mapping[str, str]) -> dict[str, str]:
-    """The key, under the name by which the SDK takes it; empty when there is none."""
+    """The key, under the name of the SDK's parameter for it; empty if there is none."""
     variable = key_variable(provider, environ)
     name = "auth_token" if variable == "ANTHROPIC_AUTH_TOKEN" else "api_key"
     return {name: environ[variable].strip()} if variable else {}
 
 
 def address(provider: Provider, environ: Mapping[str, str]) -> str:
-    """Where the provider is. Raises ProviderError when no variable says so, or one says it wrongly."""
+    """The base URL of a provider. Raises ProviderError if no variable sets it, or one has an invalid URL."""
     variable = next((name for name in provider.address_variables if environ.get(name, "").strip()), "")
     if not variable:
         if not provider.address:
@@ -129,13 +127,13 @@ def address(provider: Provider, environ: Mapping[str, str]) -> str:
 
 
 def shown(address: str) -> str:
-    """The address without what may be a secret in it: a user, a password, a query."""
+    """The address without its user, password and query, which may be secret."""
     parts = urlsplit(address)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def _ollama(host: str) -> str:
-    """The base URL for `OLLAMA_HOST`, which may lack a scheme, a port or, with a port, a host, as Ollama reads it."""
+    """The base URL for a value of `OLLAMA_HOST`, which may lack its scheme, its port or, with a port, its host, as in Ollama."""
     with_scheme = host if "://" in host else f"http://{host}"
     try:
         parts = urlsplit(with_scheme)
@@ -209,7 +207,7 @@ _HINT = "write provider:model=IN/OUT in US dollars per million tokens, such as o
 
 
 def list_prices() -> Prices:
-    """The prices that memcli comes with, by `provider:model`; `*` is any model."""
+    """The list prices by `provider:model`; `*` stands for any model."""
     rows = (line.split() for line in _LIST.split("\n") if line)
     return {name: (Decimal(sent), Decimal(received)) for name, sent, received in rows}
 
@@ -227,13 +225,14 @@ def check_prices(data: Mapping[str, Any]) -> Prices:
 
 
 def price_of(model: ModelName, prices: Prices) -> Price | None:
-    """The price of a model, whatever the date in its name; None when none is known."""
+    """The price of a model; None if none is known."""
+    # A dated version costs what the model costs, unless it has a price of its own.
     name = str(model)
     return prices.get(name) or prices.get(_DATED.sub("", name)) or prices.get(f"{model.provider}:*")
 
 
 def priced(usage: TokenUsage, price: Price | None) -> TokenUsage:
-    """`usage` with its price, rounded up."""
+    """`usage` with its cost, rounded up to a billionth of a dollar; without a cost if `price` is None."""
     if price is None:
         return TokenUsage(usage.tokens_in, usage.tokens_out)
     cost = (usage.tokens_in * price[0] + usage.tokens_out * price[1]) * _NANO_PER_MILLION

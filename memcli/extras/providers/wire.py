@@ -1,7 +1,4 @@
-"""The two wire formats: what is asked as the body of a request, and what is read from the body of a reply. Pure.
-
-The JSON in the text of an answer.
-"""
+"""The two wire formats: the body of a request for a prompt, the reply in the body of a response, and the JSON in its text. Pure."""
 
 from __future__ import annotations
 
@@ -30,12 +27,13 @@ _UNSENT = (
 _PLACES = ("messages", "system", "input")
 TEMPERATURE = "temperature"
 _FEATURES = {TEMPERATURE: ("temperature",), "response_format": ("response_format", "json_schema", "output_config")}
-"""What a server may not know, and the words by which it says so."""
+"""The optional features of a request, each with words in the complaint of a server that lacks it."""
 _PARAMETERS = {TEMPERATURE: ("temperature",), "response_format": ("response_format", "output_config")}
 
 
 class Reply(Record):
-    """An answer: its text, how it ended, and what it cost; None when it does not say. For texts to embed, their vectors."""
+    """A reply: its text, how it ended (DONE, CUT or REFUSED), and its tokens, None if not reported; for texts to embed, their
+    vectors."""
 
     text: str
     ending: str
@@ -44,7 +42,7 @@ class Reply(Record):
 
 
 def body(provider: Provider, model: str, prompt: Prompt, turns: Sequence[Turn]) -> Body:
-    """The body of the request."""
+    """The body of the request that continues the conversation `turns` of a prompt."""
     schema = sent_schema(prompt.schema)
     messages = [{"role": role, "content": text} for role, text in turns]
     common = {"model": model, provider.limit: prompt.max_tokens}
@@ -57,7 +55,8 @@ def body(provider: Provider, model: str, prompt: Prompt, turns: Sequence[Turn]) 
             "messages": [{"role": "system", "content": prompt.system}, *messages],
             "response_format": {"type": "json_schema", "json_schema": shape},
         }
-    tuned = {} if prompt.temperature is None else {"temperature": prompt.temperature}  # newer models refuse any
+    # Newer models of Anthropic refuse any temperature, so none is sent by default.
+    tuned = {} if prompt.temperature is None else {"temperature": prompt.temperature}
     return {
         **common,
         **tuned,
@@ -68,12 +67,12 @@ def body(provider: Provider, model: str, prompt: Prompt, turns: Sequence[Turn]) 
 
 
 def map_texts(request: Body, change: Callable[[str], str]) -> Body:
-    """The request with `change` made to every text in it that came from a prompt or an answer."""
+    """The request with `change` applied to every text of a prompt or an answer in it."""
     return {name: map_strings(value, change) if name in _PLACES else value for name, value in request.items()}
 
 
 def texts(request: Body) -> Iterator[str]:
-    """What of a request counts as tokens sent."""
+    """The texts of a request that count as tokens sent."""
     found: list[str] = []
 
     def see(text: str) -> str:
@@ -86,12 +85,12 @@ def texts(request: Body) -> Iterator[str]:
 
 
 def without(request: Body, feature: str) -> Body:
-    """The request without a feature that the server does not have."""
+    """The request without the parameters of a feature."""
     return {name: value for name, value in request.items() if name not in _PARAMETERS[feature]}
 
 
 def refused_feature(request: Body, complaint: str) -> str:
-    """The feature of `request` that a server complains about; empty when it is none that can be left out."""
+    """The optional feature of `request` that a server complains about; empty if it complains about anything else."""
     for feature, words in _FEATURES.items():
         if any(word in complaint for word in words) and any(name in request for name in _PARAMETERS[feature]):
             return feature
@@ -99,7 +98,7 @@ def refused_feature(request: Body, complaint: str) -> str:
 
 
 def read_reply(provider: Provider, data: Json) -> Reply | None:
-    """The reply in the body of a response; None when it has none."""
+    """The reply in the body of a response; None if the body is not of this format."""
     if not isinstance(data, dict):
         return None
     if provider.wire == CHAT:
@@ -123,7 +122,7 @@ def read_reply(provider: Provider, data: Json) -> Reply | None:
 
 
 def read_vectors(data: Json) -> Reply | None:
-    """The vectors in the body of a response, in the order of the texts; None when it has none."""
+    """The vectors in the body of a response, in the order of the texts; None if the body is not of this format."""
     found = data.get("data") if isinstance(data, dict) else None
     if not isinstance(found, list):
         return None
@@ -152,18 +151,18 @@ def _is_count(value: Json) -> bool:
 
 
 def sent_schema(schema: Mapping[str, Json]) -> dict[str, Any]:
-    """`schema` in the words that all providers know: limits of texts, numbers and lists are checked here, not there."""
-    kept: dict[str, Any] = {name: value for name, value in schema.items() if name not in _UNSENT}
-    if "properties" in kept:
-        kept["properties"] = {name: sent_schema(part) for name, part in kept["properties"].items()}
-        kept.setdefault("additionalProperties", False)
-    if isinstance(kept.get("items"), dict):
-        kept["items"] = sent_schema(kept["items"])
-    return kept
+    """`schema` without the keywords that not all providers support; `parse_answer` checks these limits instead."""
+    sent: dict[str, Any] = {name: value for name, value in schema.items() if name not in _UNSENT}
+    if "properties" in sent:
+        sent["properties"] = {name: sent_schema(part) for name, part in sent["properties"].items()}
+        sent.setdefault("additionalProperties", False)
+    if isinstance(sent.get("items"), dict):
+        sent["items"] = sent_schema(sent["items"])
+    return sent
 
 
 def _is_strict(schema: Mapping[str, Json]) -> bool:
-    """Whether every object names all its parts as required, as OpenAI's strict mode wants it."""
+    """Whether every object requires all its properties and allows no others, as OpenAI's strict mode demands."""
     if schema.get("type") == "object":
         parts = schema.get("properties")
         if not isinstance(parts, dict) or set(schema.get("required", ())) != set(parts):
@@ -173,7 +172,7 @@ def _is_strict(schema: Mapping[str, Json]) -> bool:
 
 
 def map_strings(value: Json, change: Callable[[str], str]) -> Json:
-    """The value with `change` made to every text in it, but for roles."""
+    """The value with `change` applied to every text in it except roles."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
@@ -187,8 +186,8 @@ _FENCE = re.compile(r"\A```[a-zA-Z]*[ \t]*\n(.*?)\n?```\Z", re.DOTALL)
 
 
 def parse_answer(text: str, schema: Mapping[str, Json]) -> Json:
-    """The JSON that `text` is, or that a Markdown fence or sentences around it hold. Raises ValueError when there is none,
-    or it does not fit `schema`."""
+    """The JSON value in `text`, which may be in a Markdown fence or among sentences. Raises ValueError if there is none, or it
+    does not match `schema`."""
     stripped = text.strip()
     if not stripped:
         raise ValueError("the answer is empty")
