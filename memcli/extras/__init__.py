@@ -1,4 +1,5 @@
-"""What the core does not need and never imports: servers, screens, agents, providers and readers of other programs' files.
+"""The extras, which the core does not need and never imports: servers, screens, agents, providers, readers of files of other
+programs.
 
-Each folder is one extra. It may import the core, but no other extra; the core finds it by name alone.
+Each folder is one extra. It may import the core, but no other extra; the core imports it by name at run time.
 """

@@ -1,4 +1,4 @@
-"""Feedback: judgements of what was recalled, and the questions that nothing answered.
+"""Feedback on recalled memories, and the list of unanswered questions.
 
-Both are only noted on this machine; what is changed by judgements is in `extras/upkeep/`, and who notes questions in `app/usage.py`.
+Both are recorded on this machine only. `extras/upkeep/` changes memories by feedback; `app/usage.py` records questions.
 """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class FeedbackOptions(Options):
-    """What `memcli feedback` takes."""
+    """The options of `memcli feedback`."""
 
     refs: list[str] = argument(
         "ID|PATH|NUMBER...",
@@ -94,7 +94,7 @@ command = Group(
 
 
 class GapsOptions(Options):
-    """What `memcli feedback gaps` takes."""
+    """The options of `memcli feedback gaps`."""
 
     refs: list[str] = argument(
         "[TOPIC|NUMBER...]", "With --close: questions, by text or number in the list.", many=True

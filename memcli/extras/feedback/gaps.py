@@ -1,7 +1,5 @@
-"""Gaps: questions that nothing answered are kept where the policy says so, until something answers them.
-
-Similar ones stand together, under a name by their words or by a model.
-"""
+"""Gaps: questions that recall could not answer. They are stored, if the policy enables it, until something answers them, and
+listed by topic."""
 
 from __future__ import annotations
 
@@ -22,7 +20,8 @@ from memcli.wiring import extra
 
 
 def close(workspace: Workspace, refs: Sequence[str]) -> list[Gap]:
-    """Removes the gaps that `refs` name, by number in the list or by topic. Raises NotFoundError, StoreError, LockedError."""
+    """Removes the gaps that `refs` name, by number in the list or by their question, and returns them. Raises NotFoundError,
+    StoreError, LockedError."""
     gaps, chosen = list_gaps(workspace), list[Gap]()
     for ref in refs:
         key = Gap(ref, "", 0, "", "").key[1]
@@ -37,8 +36,8 @@ def close(workspace: Workspace, refs: Sequence[str]) -> list[Gap]:
 
 
 def review(workspace: Workspace, since: str = "") -> tuple[list[Gap], list[Gap]]:
-    """Asks again what nothing answered since a time: the gaps that something answers now, which are closed, and those that
-    nothing does. Raises what recall raises."""
+    """Recalls the questions again that were last unanswered at or after `since`. Returns the gaps that are answered now, which
+    are removed, and those that are not. Raises what recall raises."""
     gaps = [gap for gap in list_gaps(workspace) if since <= gap.last_at]
     if not gaps:
         return [], []
@@ -50,15 +49,14 @@ def review(workspace: Workspace, since: str = "") -> tuple[list[Gap], list[Gap]]
 
 
 _LEAST_ALIKE = 0.3
-"""The share of the words of two questions that they have in common when they are about the same."""
-
-
+"""The least Jaccard similarity of the words of two questions of one topic."""
 _LONGEST = 40
+"""The most characters of a name that is made of common words."""
 
 
 def topics_of(workspace: Workspace, gaps: Sequence[Gap], *, asks: bool = False) -> list[GapTopic]:
-    """The topics of the gaps, in order of their first gap; by the language model of the workspace if it `asks`. When that
-    fails, they are named locally, with a note."""
+    """The topics of the gaps, in order of their first gap; with `asks`, by the language model of the workspace. Gaps that the
+    model leaves out, or all if it fails, are grouped by their words."""
     found: list[GapTopic] = extra("advice.session").topics_of(workspace, gaps) if asks else []
     named = {gap.key for topic in found for gap in topic.gaps}
     rest = named_locally([gap for gap in gaps if gap.key not in named], {topic.name for topic in found})
@@ -67,8 +65,8 @@ def topics_of(workspace: Workspace, gaps: Sequence[Gap], *, asks: bool = False) 
 
 
 def named_locally(gaps: Sequence[Gap], taken: Collection[str] = ()) -> list[GapTopic]:
-    """The gaps together with those that share words with them, named after these words; no name is one of those `taken`."""
-    # Each gap is put to the first one before it that it is most like, if any is like it enough.
+    """The gaps grouped by common words, and named after these; no name is one of `taken`."""
+    # Each gap joins the group whose first gap is most similar, if it is similar enough.
     begun: list[tuple[frozenset[str], list[Gap]]] = []
     for gap in gaps:
         words = frozenset(query_terms(gap.topic))
@@ -89,10 +87,10 @@ def named_locally(gaps: Sequence[Gap], taken: Collection[str] = ()) -> list[GapT
         for group in groups
     ]
     for name, group in zip(names(memories), groups, strict=True):
-        asked = {word for gap in group for word in query_terms(gap.topic)}
-        # A name that has no word of the questions says nothing of them.
-        told = _shared(group)[:_LONGEST] if asked.isdisjoint(query_terms(name)) else name
-        numbered = chain([told], (f"{told} {number}" for number in count(2)))
+        query_words = {word for gap in group for word in query_terms(gap.topic)}
+        # A name without any word of the questions would not be recognized.
+        plain = _shared(group)[:_LONGEST] if query_words.isdisjoint(query_terms(name)) else name
+        numbered = chain([plain], (f"{plain} {number}" for number in count(2)))
         free = next(each for each in numbered if each.casefold() not in used)
         used.add(free.casefold())
         topics.append(GapTopic(free, tuple(group)))
@@ -100,14 +98,14 @@ def named_locally(gaps: Sequence[Gap], taken: Collection[str] = ()) -> list[GapT
 
 
 def _shared(group: Sequence[Gap]) -> str:
-    """The words of the first question that all of the group have, or else the whole question."""
+    """The words of the first question that all questions of the group have, or the whole question if there are none."""
     common = frozenset.intersection(*(frozenset(query_terms(gap.topic)) for gap in group))
     words = (word.strip("?!.,:;") for word in group[0].topic.split())
     return " ".join(word for word in words if not common.isdisjoint(query_terms(word))) or group[0].topic
 
 
 def gap_rows(gaps: Sequence[Gap], topics: Sequence[GapTopic]) -> str:
-    """A table of the gaps by topic, with their numbers among all; empty if there are none."""
+    """A table of the gaps by topic, with their numbers in the whole list; empty if there are none."""
     numbers = {gap.key: number for number, gap in enumerate(gaps, 1)}
     rows = [
         [
@@ -125,7 +123,7 @@ def gap_rows(gaps: Sequence[Gap], topics: Sequence[GapTopic]) -> str:
 
 
 def topics_json(gaps: Sequence[Gap], topics: Sequence[GapTopic]) -> list[dict[str, Json]]:
-    """The topics, with the numbers of their gaps and how often these were asked."""
+    """The topics as JSON, with the numbers of their gaps and the total count of these."""
     numbers = {gap.key: number for number, gap in enumerate(gaps, 1)}
     return [
         {
@@ -137,7 +135,7 @@ def topics_json(gaps: Sequence[Gap], topics: Sequence[GapTopic]) -> list[dict[st
 
 
 def reviewed_lines(filled: Sequence[Gap], left: Sequence[Gap]) -> Iterator[str]:
-    """What became of the questions of a session that nothing answered."""
+    """Lines about the unanswered questions of a session: the ones answered now, and those `left`."""
     for gap in filled:
         yield clean_line(f"answered now: {gap.topic}")
     for gap in left:

@@ -1,4 +1,4 @@
-"""Feedback: judges memories. A judgement is noted on this machine; `maintain` changes confidence and strength by it."""
+"""Feedback on memories. It is recorded on this machine; `store maintain` changes confidence and strength by it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DIGITS = 4
 
 
 class Judged(Record):
-    """A memory that was judged, the space that it is of, and the workspace of that."""
+    """A judged memory, its space, and the workspace of its store."""
 
     memory: Memory
     space: str
@@ -28,12 +28,12 @@ class Judged(Record):
 def feedback(
     workspace: Workspace, refs: Sequence[str], act: str, reason: str = ""
 ) -> tuple[list[Judged], MemcliError | None]:
-    """Notes that memories were helpful, unhelpful or rejected. `refs` are ids, paths, or numbers in the last bundle. Also
-    returns the error for those that are not there.
+    """Records that memories were helpful, unhelpful or rejected. `refs` are ids, paths, or numbers in the last bundle. Returns
+    the judged memories, and the error about references to no memory, or None.
 
-    Raises that if none is there; StoreError, LockedError.
+    Raises this error if no reference is found; StoreError, LockedError.
     """
-    places: dict[int, tuple[str, str]] = {}  # the spaces and ids of what was shown last, by number
+    places: dict[int, tuple[str, str]] = {}  # the space and id of each memory of the last bundle, by number
     if any(map(_is_number, refs)):
         for use in workspace.usage.last():
             places |= {n: (use.space, name) for n, name in zip(use.places, use.ids, strict=True)}
@@ -51,8 +51,8 @@ def feedback(
     missing = joined(errors)
     if missing is not None and not judged:
         raise missing
-    said, _ = workspace.redactor.detector(workspace.space).redact(reason)
-    text = " ".join(said.split())[:_LONGEST_REASON]
+    redacted, _ = workspace.redactor.detector(workspace.space).redact(reason)
+    text = " ".join(redacted.split())[:_LONGEST_REASON]
     for home in {one.home.root: one.home for one in judged.values()}.values():
         ids = [(one.space, one.memory.id) for one in judged.values() if one.home is home]
         home.usage.judge([Use(workspace.clock(), act, space, (name,), reason=text) for space, name in ids])
@@ -60,10 +60,12 @@ def feedback(
 
 
 def _is_number(ref: str) -> bool:
+    """Whether a reference is a number in the last bundle; a longer one can only be a path."""
     return ref.isascii() and ref.isdigit() and len(ref) < _DIGITS
 
 
 def _numbered(workspace: Workspace, number: int, places: dict[int, tuple[str, str]]) -> Judged:
+    """The memory with this number in the last bundle. Raises NotFoundError."""
     if number not in places:
         raise NotFoundError(
             f"no memory {number} in the last answer of recall", f"it has numbers up to {max(places)}; or use an id"
@@ -79,6 +81,7 @@ def _numbered(workspace: Workspace, number: int, places: dict[int, tuple[str, st
 
 
 def _named(workspace: Workspace, ref: str) -> Judged:
+    """The memory with this id or path in the spaces to read, else in the user-wide store. Raises NotFoundError, UsageError."""
     with reading(workspace) as spaces:
         try:
             reader, memory = find_in(spaces, ref)

@@ -1,4 +1,4 @@
-"""The graph of memories as a picture: what is read for it, its formats, and the page that shows it.
+"""The command `graph`: what it reads, its formats, and the page that shows a graph.
 
-What nodes and edges are is in the core (`graph/`), since screens show them too.
+Nodes and edges are defined in the core (`graph/`), since other screens show them too.
 """

@@ -11,7 +11,7 @@ _FORMATS = "json|dot|mermaid|html|text"
 
 
 class GraphOptions(Options):
-    """What `memcli graph` takes."""
+    """The options of `memcli graph`."""
 
     ref: str = argument(
         "[ID|PATH]", "A memory, or a path that memories are below [default: the whole space].", default=""

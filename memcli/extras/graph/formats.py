@@ -1,8 +1,8 @@
 """The formats of a graph: `dot` of Graphviz; `html`, a page that holds the graph and its scripts and loads nothing; `json`; a
-`mermaid` flowchart as Markdown documents show it; and `text`, a tree of what surrounds each memory that was asked for.
+`mermaid` flowchart for Markdown documents; and `text`, a tree of the neighbours of each requested memory.
 
-A policy in the page allows the one script and the one style that are in it, by their hashes. All that was stored is in a
-block of JSON that nothing in it can close, and gets into the page as text alone.
+The page has a content security policy that permits only its own script and style, by their hashes. Stored text is in a block
+of JSON, in which it is escaped so that it cannot end the block; the script inserts it as text, never as HTML.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def render_dot(graph: GraphView) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text as a quoted string, in which a backslash escapes: it stands for itself only when doubled."""
+    """A text as a quoted string of DOT, with backslashes and quotes escaped."""
     escaped = clean_line(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
@@ -56,10 +56,10 @@ def render_json(graph: GraphView) -> str:
 
 
 def graph_json(graph: GraphView) -> dict[str, Json]:
-    """The graph as JSON values; `roots` only where some were asked for."""
+    """The graph as JSON values; `roots` are the requested memories, if any."""
     nodes = []
     for node in graph.nodes:
-        label = node.label.removesuffix(node.shown.mark) if node.shown else node.label  # programs see `untrusted`
+        label = node.label.removesuffix(node.shown.mark) if node.shown else node.label  # programs read `untrusted`
         data: dict[str, Json] = {"id": node.id, "type": node.type, "label": label}
         if node.shown is None:
             data["members"] = node.members
@@ -69,7 +69,7 @@ def graph_json(graph: GraphView) -> dict[str, Json]:
                 "pinned": memory.pinned, "forgotten": not memory.active, "superseded": memory.superseded_by is not None,
                 "untrusted": list(memory.untrusted),
             }  # fmt: skip
-            # The text of one that carries instructions is for those who open it.
+            # The summary is empty for a memory that carries instructions (see `Overview`).
             data |= {
                 "memory": memory.id, "path": memory.path, "kind": memory.kind, "summary": memory.summary,
                 "tags": list(memory.tags), "updated_at": memory.updated_at,
@@ -87,7 +87,7 @@ def graph_json(graph: GraphView) -> dict[str, Json]:
 _FOLDER = os.path.join(os.path.dirname(__file__), "page")
 _SCRIPTS = ("layout.js", "draw.js", "page.js", "controls.js")
 _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
-"""What could end a block of JSON in HTML, or begin something in it: as JSON escapes, which mean the same."""
+"""Characters that could end a script block in HTML or begin markup, as JSON escapes."""
 
 
 def render_html(graph: GraphView) -> str:
@@ -97,7 +97,8 @@ def render_html(graph: GraphView) -> str:
         "SCRIPT_HASH": _hash(script), "STYLE_HASH": _hash(style), "STYLE": style, "SCRIPT": script,
         "DATA": escape(encode_line(graph_json(graph)).decode()).translate(_UNSAFE),
     }  # fmt: skip
-    first, *rest = _read("page.html").split("@")  # in one pass: what is put in is not looked at again
+    # In one pass: a placeholder that occurs in inserted text must not be replaced.
+    first, *rest = _read("page.html").split("@")
     pairs = zip(rest[::2], rest[1::2], strict=True)
     return first + "".join(parts[name] + text for name, text in pairs)
 
@@ -114,7 +115,7 @@ def _read(name: str) -> str:
 
 _MERMAID_SHAPES = {MEMORY: ("(", ")"), TAG: ("([", "])"), CLUSTER: ("{{", "}}")}
 _MERMAID_UNSAFE = re.compile(r"[^\w ./:,+-]")
-"""Everything that Mermaid or Markdown could take for markup."""
+"""Characters that Mermaid or Markdown could read as markup."""
 
 
 def render_mermaid(graph: GraphView) -> str:
@@ -144,59 +145,56 @@ def render_text(graph: GraphView) -> str:
     links = sum(edge.relation not in (HAS_TAG, IN_CLUSTER) for edge in graph.edges)
     tags = sum(node.type == TAG for node in graph.nodes)
     counts = [counted(memories, "memory", "memories"), counted(links, "link"), counted(tags, "tag")]
-    return "\n".join([*_Trees(graph).lines(), ", ".join(counts)]) + "\n"
+    return "\n".join([*_trees(graph), ", ".join(counts)]) + "\n"
 
 
-class _Trees:
-    """The graph as trees: each node has its ties below it where it is first seen, and is only named elsewhere."""
+def _trees(graph: Graph) -> Iterator[str]:
+    """The graph as lines of trees: a node has its edges below it where it occurs first, and only its name elsewhere."""
+    nodes = {node.id: node for node in graph.nodes}
+    edges = graph.neighbours()
+    starts = [list(graph.roots)] if graph.roots else [[node.id] for node in graph.nodes]
+    parents = first_edges(graph, starts, through_tags=bool(graph.roots))
 
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-        self._nodes = {node.id: node for node in graph.nodes}
-        self._edges = graph.neighbours()
-        starts = [list(graph.roots)] if graph.roots else [[node.id] for node in graph.nodes]
-        self._parents = first_edges(graph, starts, through_tags=bool(graph.roots))
-
-    def lines(self) -> Iterator[str]:
-        for name, parent in list(self._parents.items()):
-            if parent is not None:
-                continue
-            is_tied = any(edge.relation != HAS_TAG for edge in self._edges.get(name, ()))
-            if not self._graph.roots and not (is_tied and self._nodes[name].type == MEMORY):
-                continue
-            yield _described(self._nodes[name])
-            waiting = self._below(name, "")
-            while waiting:  # no recursion: a chain may be longer than the stack
-                indent, is_last, edge, below = waiting.pop()
-                yield f"{indent}{'└─' if is_last else '├─'} {self._tie(edge, below)}"
-                if self._parents.get(below) == edge:
-                    waiting += self._below(below, indent + ("   " if is_last else "│  "))
-            yield ""
-
-    def _below(self, name: str, indent: str) -> list[tuple[str, bool, Edge, str]]:
-        """The ties of a node, last first, but for the one that leads to it from above. A tag is shown below one node alone,
-        and only where it ties others to it."""
+    def below(name: str, indent: str) -> list[tuple[str, bool, Edge, str]]:
+        """The edges of a node except the one from its parent, last first, each with its indent, whether it is the last, and
+        its other end. A tag is shown below one node alone, and only if it has other memories."""
         shown = []
-        for edge in self._edges.get(name, ()):
-            is_first = self._parents.get(edge.end) == edge and len(self._edges[edge.end]) > 1
+        for edge in edges.get(name, ()):
+            is_first = parents.get(edge.end) == edge and len(edges[edge.end]) > 1
             is_shown = edge.relation != HAS_TAG or name == edge.end or is_first
-            if is_shown and edge != self._parents.get(name):
+            if is_shown and edge != parents.get(name):
                 shown.append(edge)
         ends = [(edge, edge.end if edge.start == name else edge.start) for edge in sorted(shown, key=edge_rank)]
         return [(indent, n == len(ends) - 1, edge, end) for n, (edge, end) in enumerate(ends)][::-1]
 
-    def _tie(self, edge: Edge, name: str) -> str:
-        node = self._nodes[name]
-        words = _described(node) if self._parents.get(name) == edge else _name(node)
-        is_cut = node.type != MEMORY and node.id in self._graph.cut and node.members > len(self._edges[name])
-        more = f"  (and {node.members - len(self._edges[name])} more)" if is_cut else ""
+    def edge_text(edge: Edge, name: str) -> str:
+        node = nodes[name]
+        words = _described(node) if parents.get(name) == edge else _name(node)
+        is_cut = node.type != MEMORY and node.id in graph.cut and node.members > len(edges[name])
+        more = f"  (and {node.members - len(edges[name])} more)" if is_cut else ""
         if edge.relation in (HAS_TAG, IN_CLUSTER):
             return f"{words}{more}"
         arrow = _ARROWS[direction(edge.relation, is_out=name == edge.end)]
         return f"{relation_words(edge.relation)} {arrow} {words}"
 
+    for name, parent in parents.items():
+        if parent is not None:
+            continue
+        is_tied = any(edge.relation != HAS_TAG for edge in edges.get(name, ()))
+        if not graph.roots and not (is_tied and nodes[name].type == MEMORY):
+            continue
+        yield _described(nodes[name])
+        waiting = below(name, "")
+        while waiting:  # no recursion: a chain may be longer than the stack
+            indent, is_last, edge, end = waiting.pop()
+            yield f"{indent}{'└─' if is_last else '├─'} {edge_text(edge, end)}"
+            if parents.get(end) == edge:
+                waiting += below(end, indent + ("   " if is_last else "│  "))
+        yield ""
+
 
 def _described(node: Node) -> str:
+    """The line about a node: of a memory its name, kind, tags and summary, cut to a width on a terminal."""
     if node.shown is None:
         return _name(node)
     tags = "".join(f" #{tag}" for tag in node.shown.tags)
@@ -205,6 +203,7 @@ def _described(node: Node) -> str:
 
 
 def _name(node: Node) -> str:
+    """The name of a node: of a memory its label with marks of its state, such as `superseded`."""
     if node.shown is None:
         return clean_line(f"#{node.label}" if node.type == TAG else f"cluster {node.label}")
     mark = state_marks(node.shown)
@@ -214,8 +213,8 @@ def _name(node: Node) -> str:
 GRAPH_FORMATS: Mapping[str, Callable[[GraphView], str]] = {
     "dot": render_dot, "html": render_html, "json": render_json, "mermaid": render_mermaid, "text": render_text,
 }  # fmt: skip
-"""What writes a graph in the format of a name."""
+"""The renderers by the name of their format."""
 ENDINGS: Mapping[str, str] = {
     "dot": "dot", "gv": "dot", "html": "html", "json": "json", "mmd": "mermaid", "txt": "text",
 }  # fmt: skip
-"""The format that the end of a file's name asks for."""
+"""The names of formats by the extension of a file."""

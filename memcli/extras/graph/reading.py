@@ -1,4 +1,4 @@
-"""Graph: the memories of the spaces to read, with what they are tied to."""
+"""Builds the graph of the memories in the spaces to read, with tags, clusters and linked memories of other spaces."""
 
 from __future__ import annotations
 
@@ -20,16 +20,20 @@ from memcli.model.space import is_under
 from memcli.safety.injection import Overview
 
 FEW = 2000
-"""Among so many memories of a space clusters are found within a second; among more, only if somebody asks for them."""
+"""The most memories of a space for which clusters are found by default, since that takes less than a second."""
 
 
 def graph_of(
     workspace: Workspace, ref: str, depth: int, *, inactive: bool = False, all_clusters: bool = False
 ) -> GraphView:
-    """The graph around the memory that `ref` names, or around all at and below a path; without `ref`, all of the space
-    with what other spaces it links to. With `all_clusters` they are found among any number of memories. Raises NotFoundError, UsageError, CorruptError."""
+    """The graph up to `depth` steps around the memory `ref`, or around all memories at and below the path `ref`; with an empty
+    `ref`, that of the whole space and of the memories that it links to. With `inactive`, forgotten memories are included.
+    With `all_clusters`, clusters are found among more than FEW memories too.
+
+    Raises NotFoundError, UsageError, CorruptError.
+    """
     end: LinkEnd | None = None
-    with suppress(NotFoundError):  # it can also be a path that memories are below
+    with suppress(NotFoundError):  # `ref` may also be a path above memories
         end = located(workspace, ref) if ref else None
     names = dict.fromkeys([*workspace.spaces_to_read, *([end.space] if end else [])] if ref else [workspace.space])
     spaces = {name: _wanted(name, load(workspace, name).objects, inactive, end) for name in names}
@@ -43,7 +47,7 @@ def graph_of(
         clean = workspace.redactor.cleaner(workspace.store.policy(name))
         named += [(name, clean(cluster.name), cluster) for cluster in clusters(workspace, name).found]
     often = Counter(title for _, title, _ in named)
-    # The nodes in each cluster by its name, with its id where two are named alike.
+    # By the name of the cluster; with its id where two have one name, since the names are keys.
     of_clusters = {
         title if often[title] == 1 else f"{title} ({cluster.id})": [
             node_id(name, one, workspace.main) for one in cluster.ids
@@ -55,7 +59,7 @@ def graph_of(
 
 
 def private_spaces(workspace: Workspace, graph: Graph) -> dict[str, int]:
-    """How many memories of each private space the graph shows."""
+    """The number of memories in the graph for each private space."""
     counts: dict[str, int] = {}
     for node in graph.nodes:
         if node.space:
@@ -63,14 +67,15 @@ def private_spaces(workspace: Workspace, graph: Graph) -> dict[str, int]:
     return {name: count for name, count in counts.items() if workspace.store.policy(name).is_private}
 
 
-def _wanted(space: str, memories: Sequence[Memory], inactive: bool, asked: LinkEnd | None = None) -> list[Memory]:
-    """The memories, forgotten ones only if they are wanted."""
-    own = asked.memory.id if asked and asked.space == space else ""
+def _wanted(space: str, memories: Sequence[Memory], inactive: bool, end: LinkEnd | None = None) -> list[Memory]:
+    """The active memories and, in any case, the one at `end`; with `inactive`, all memories."""
+    own = end.memory.id if end and end.space == space else ""
     return [memory for memory in memories if memory.active or inactive or memory.id == own]
 
 
 def _shown(workspace: Workspace, graph: Graph) -> GraphView:
-    """The graph as it is rendered, without what is secret in it: of each memory only what a graph shows is looked at."""
+    """The redacted graph for rendering."""
+    # Only the fields that a graph shows are redacted, which are few of those that a memory has.
     by_space: dict[str, list[Memory]] = {}
     for node in graph.nodes:
         if node.memory is not None:
@@ -85,7 +90,7 @@ def _shown(workspace: Workspace, graph: Graph) -> GraphView:
 
 
 def _below(workspace: Workspace, spaces: Mapping[str, Sequence[Memory]], ref: str) -> list[str]:
-    """The nodes of all memories below a path; none without a path. Raises NotFoundError."""
+    """The ids of the nodes of all memories at and below the path `ref`; none if it is empty. Raises NotFoundError."""
     if not ref:
         return []
     found = [
@@ -100,7 +105,7 @@ def _below(workspace: Workspace, spaces: Mapping[str, Sequence[Memory]], ref: st
 
 
 def _abroad(workspace: Workspace, spaces: Mapping[str, Sequence[Memory]], inactive: bool) -> dict[str, list[Memory]]:
-    """The memories of spaces that were not asked which these link to; none of a private space."""
+    """The memories to which these link and which are not among them, by space; none of a private space."""
     ends = (elsewhere(target(link)) for memories in spaces.values() for m in memories for link in m.links)
     wanted: dict[str, set[str]] = {}
     for end in ends:

@@ -1,4 +1,4 @@
-"""The history of memories in git: what changed between two commits, and which commit each field of a memory is of.
+"""The history of memories in git: the changes between two commits, and the commit that last changed each field of a memory.
 
-It reads states of a store and compares them; what git itself is asked is in `git/`, and the audit log in `extras/stores/`.
+It compares states of a store. Calls of git are in `git/`; the audit log is in `extras/stores/`.
 """

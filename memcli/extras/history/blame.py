@@ -8,7 +8,7 @@ from memcli.model.space import READER
 
 
 class BlameOptions(Options):
-    """What `memcli blame` takes."""
+    """The options of `memcli blame`."""
 
     ref: str = argument("ID|PATH", "A memory, by id, unique id prefix or path.", default=REQUIRED, read=normalized)
 

@@ -1,4 +1,4 @@
-"""How memories changed: between two states of a store, and by which commit."""
+"""The changes of memories between two states of a store, and the commits that made them."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
     from memcli.git.revisions import StoreHistory
 
 
-_RENAMED_SHARE = 0.5  # of the memories of the smaller one that two spaces must share to be one under two names
+_RENAMED_SHARE = 0.5
+"""The least share of the memories of the smaller of two spaces that the other must have for a rename."""
 
 
 def diff(before: Store, after: Store, spaces: Sequence[str] | None = None) -> list[SpaceChange]:
-    """The spaces that differ, or those of `spaces` alone, in order of name. Raises CorruptError, StoreError."""
+    """The changes of the spaces that differ, or of those in `spaces`, in order of name. Raises CorruptError, StoreError."""
     old, new = ([name for name in s.spaces() if spaces is None or name in spaces] for s in (before, after))
-    if spaces is None:  # what git never had is no change
+    if spaces is None:  # a space that git does not track would always be new
         new = [name for name in new if name in old or after.policy(name).is_tracked]
     was = {name: load_space(before, name) for name in old if name not in new}
     now = {name: load_space(after, name) for name in new if name not in old}
@@ -42,7 +43,8 @@ def diff(before: Store, after: Store, spaces: Sequence[str] | None = None) -> li
     for name in sorted({*old, *new} - set(renamed.values())):
         source = renamed.get(name, name)
         one, other = was.get(source), now.get(name)
-        if name in old and name in new:  # only those memories are read whose bytes the other store does not have
+        if name in old and name in new:
+            # By digests, so that of a large space only the memories that differ are decoded and held.
             with closing(before.open(name)) as ours, closing(after.open(name)) as theirs:
                 known, there = ({_digest(data) for data, _ in snapshot.records()} for snapshot in (ours, theirs))
                 one, other = _without(ours, known & there), _without(theirs, known & there)
@@ -53,8 +55,8 @@ def diff(before: Store, after: Store, spaces: Sequence[str] | None = None) -> li
 
 
 def shown(changes: Sequence[SpaceChange], redactor: Redactor, *stores: Store) -> list[SpaceChange]:
-    """The changes without what is secret in them, by the policy of each space, as the last store that has it says. Raises
-    CorruptError, StoreError."""
+    """The redacted changes, by the policy of each space in the last of `stores` that has it. Raises CorruptError,
+    StoreError."""
     policies = {name: store.policy(name) for store in stores for name in store.spaces()}
     found = []
     for change in changes:
@@ -65,7 +67,7 @@ def shown(changes: Sequence[SpaceChange], redactor: Redactor, *stores: Store) ->
 
 
 def clean_changes(changes: Sequence[MemoryChange], detector: Detector) -> list[MemoryChange]:
-    """The changes without what is secret in them."""
+    """The redacted changes of memories."""
     memories = clean_memories(detector, [c.memory for c in changes])
     return [
         replace(c, memory=memory, fields=_clean(c.fields, detector))
@@ -81,11 +83,12 @@ def _clean(fields: Sequence[FieldChange], detector: Detector) -> tuple[FieldChan
 
 
 def _without(snapshot: Snapshot, digests: Collection[bytes]) -> Space:
+    """The space with those memories only whose bytes have none of these digests. Raises CorruptError."""
     changed = [data for data, _ in snapshot.records() if _digest(data) not in digests]
     try:
         return replace(snapshot.header(), objects=tuple(map(snapshot.decode, changed)))
     except CorruptError:
-        return snapshot.load()  # says exactly where the file is damaged
+        return snapshot.load()  # raises an error with the exact place of the damage
 
 
 def _digest(data: bytes) -> bytes:
@@ -93,7 +96,7 @@ def _digest(data: bytes) -> bytes:
 
 
 def _renamed(gone: Sequence[Space], new: Sequence[Space]) -> dict[str, str]:
-    """New names to the names before, for spaces that have most of their memories in common."""
+    """The former names of renamed spaces, by their new names."""
     found: dict[str, str] = {}
     for space in new:
         ids = {m.id for m in space.objects}
@@ -107,9 +110,11 @@ def _renamed(gone: Sequence[Space], new: Sequence[Space]) -> dict[str, str]:
 
 
 def _compare(name: str, was: str, before: Space | None, after: Space | None) -> SpaceChange:
+    """The changes of a space, which was called `was`; None stands for a state without the space."""
     status = "added" if before is None else "removed" if after is None else "renamed" if was != name else "changed"
     old, new = before or Space(was), after or Space(name)
-    if status == "renamed":  # a memory that names its own space is the same under the new name
+    if status == "renamed":
+        # Memories contain the name of their space: by that alone, each would count as changed.
         old = replace(old, objects=tuple(placed(m, name) if m.metadata.get("space") == was else m for m in old.objects))
     one, other = (
         {**space.extra, "metadata": space.metadata, "policy": policy_to_json(space.policy)} for space in (old, new)
@@ -122,16 +127,19 @@ def _compare(name: str, was: str, before: Space | None, after: Space | None) -> 
     return SpaceChange(name, status, was, fields, tuple(found))
 
 
-_UNTOLD = frozenset(["id", "created_at", "updated_at", "version"])
-_ADDED = ""  # stands among the fields for the memory itself
+_WITHOUT_COMMIT = frozenset(["id", "created_at", "updated_at", "version"])
+"""Fields that blame leaves out: fixed ones, and those that every change sets."""
+_ADDED = ""
+"""The key that stands for the memory itself among its fields."""
 _Fields = Mapping[str, bytes]
 
 
 def blame(workspace: Workspace, history: StoreHistory, ref: str) -> Blame:
-    """Who wrote what of the memory that `ref` names. Raises NotFoundError, CorruptError, ProviderError.
+    """The commits that added the memory `ref` and last changed each of its fields; None for a field that HEAD does not have
+    with its current value. Raises NotFoundError, CorruptError, ProviderError.
 
-    From the last commit back along the history of its file, a field goes to each parent that has it as it is now; where none
-    has it, the commit is to blame. Nobody is for what the last commit does not have as it is now.
+    The search starts at HEAD and goes back along the history of the file: if a parent of a commit has the current value of a
+    field, the search goes on there, else this commit changed the field.
     """
     memory = load(workspace).find(ref)
     now = _fields(memory)
@@ -140,10 +148,10 @@ def blame(workspace: Workspace, history: StoreHistory, ref: str) -> Blame:
     with history.reading() as read:
 
         def shared(commit: str, file: str, fields: set[str]) -> set[str]:
-            """Those of `fields` that the memory has at this commit as it has them now."""
+            """The fields among `fields` that have their current value at this commit."""
             if (commit, file) not in known:
                 then = None
-                with suppress(CorruptError):  # a file that was broken for a while tells nothing
+                with suppress(CorruptError):  # the file may have been damaged at that commit
                     data = read(commit, file)
                     then = find_memory(data, memory.id, f"{commit[:10]}:{file}") if data else None
                 known[commit, file] = {} if then is None else _fields(then)
@@ -166,8 +174,8 @@ def _along(
     wanted: set[str],
     found: dict[str, HistoryCommit],
 ) -> list[tuple[str, str, set[str]]]:
-    """Walks the commits that know the file by this name, and notes whom to blame in `found`; returns where the file came from,
-    and which fields with it."""
+    """Follows the fields `wanted` along the commits of the file from `start`, and adds the commit of each field to `found`.
+    Returns, for renames of the file, the commit and name before with the fields to follow there."""
     origins = []
     commits = history.commits(start, file)
     pending: dict[str, set[str]] = {commits[0].hash: wanted} if commits else {}
@@ -187,10 +195,10 @@ def _along(
 
 
 def _fields(memory: Memory) -> _Fields:
-    """Each field as its bytes, the metadata key by key."""
+    """The encoded value of each field, with each key of the metadata as a field of its own."""
     data = memory_to_json(memory)
     metadata = {
         f"metadata.{name}": value for name, value in data.pop("metadata").items() if name not in ("hash", "space")
     }
-    told = {name: encode(value) for name, value in {**data, **metadata}.items() if name not in _UNTOLD}
-    return {_ADDED: b"", **told}
+    values = {name: encode(value) for name, value in {**data, **metadata}.items() if name not in _WITHOUT_COMMIT}
+    return {_ADDED: b"", **values}

@@ -9,7 +9,7 @@ from memcli.model.space import READER, STORE
 
 
 class DiffOptions(Options):
-    """What `memcli diff` takes."""
+    """The options of `memcli diff`."""
 
     rev: str = argument("[REV]", "The commit to compare with, or REV..REV.", default="HEAD")
     rev2: str | None = argument("[REV]", "Compare with this commit instead of the current state.")

@@ -1,4 +1,4 @@
-"""Changes of memories for people: diffs, blame, statistics and merge conflicts."""
+"""Diffs, blame and statistics of changes, as text and JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from memcli.render.memory import summary_json
 _CONTEXT = 40
 """Characters of unchanged text that are shown on each side of a change."""
 _MOST_CHANGED = 200
-"""Longer parts that were removed or added are cut in the middle."""
+"""Half of the most characters of a removed or added part; a longer one is cut in the middle."""
 
 
 def pieces_text(pieces: Sequence[Piece]) -> str:
@@ -51,7 +51,7 @@ def blame_text(found: Blame) -> str:
 
 
 def blame_json(found: Blame) -> dict[str, Json]:
-    """The same as JSON; null if not committed yet."""
+    """The blame as JSON; null for a field that is not committed yet."""
     return {
         "id": found.memory.id, "path": found.memory.path, "added": _json(found.added),
         "fields": {name: _json(commit) for name, commit in found.fields},
@@ -101,7 +101,7 @@ def totals(changes: Sequence[SpaceChange]) -> str:
 
 
 def diff_json(changes: Sequence[SpaceChange]) -> list[Json]:
-    """The same as JSON, with all fields."""
+    """The changes as JSON, with all fields."""
     found: list[Json] = []
     for space in changes:
         data: dict[str, Json] = {"space": space.name, "status": space.status}
@@ -119,7 +119,7 @@ def _name(space: SpaceChange) -> str:
 
 
 def change_lines(change: MemoryChange) -> Iterator[str]:
-    """What became of a memory, then its changed fields, but those derived from the text."""
+    """A line about the change of a memory, then lines for its changed fields, except those derived from the text."""
     memory = change.memory
     sign = _SIGNS.get(change.status, "~")
     yield clean_line(f"{sign} {memory.path}  {memory.id}  {memory.kind}, {change.status}")
