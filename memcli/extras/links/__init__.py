@@ -1,4 +1,4 @@
-"""Links that somebody makes: to tie two memories of any spaces together, and to take that back.
+"""The commands that link two memories of any spaces, and remove such links.
 
-What a link is, and how links stay sound when memories go, is in the core (`policy/draft.py`, `app/linked_store.py`).
+Links are defined in the core, and kept valid there when memories are deleted (`policy/draft.py`, `app/linked_store.py`).
 """

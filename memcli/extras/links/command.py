@@ -20,7 +20,7 @@ _OF_ANY_SPACE = "A memory, by id, unique id prefix, path or SPACE:PATH."
 
 
 class LinkOptions(Options):
-    """What `memcli link` takes."""
+    """The options of `memcli link`."""
 
     start: str = argument("ID|PATH", _OF_ANY_SPACE, default=REQUIRED, read=normalized)
     end: str = argument("ID|PATH", _OF_ANY_SPACE, default=REQUIRED, read=normalized)
@@ -110,6 +110,6 @@ def _ends(done: Linked) -> dict[str, Json]:
 
 
 def _name(done: Linked, which: str) -> str:
-    """The path of one end, with its space where the two are in different ones."""
+    """The path of one end, with its space if the two are in different spaces."""
     end = done.start if which == "start" else done.end
     return end.memory.path if done.start.space == done.end.space else f"{end.space}:{end.memory.path}"

@@ -1,8 +1,8 @@
-"""Links: tie two memories of any spaces together, and take that back.
+"""Creates and removes links between two memories of any spaces.
 
-A link is stored with the memory that it starts from; `contradicts`, with both. One that leads to another space names it
-(`space:id`). No tracked file names a memory of a private space: what ties the two is stored in the private one. What is
-in a derived space is copied first, so that no rebuild takes the link away.
+A link is stored in the memory that it starts from; `contradicts`, in both. The target in another space is `space:id`. No
+tracked file names a memory of a private space: a mutual link between the two is stored in the private memory. A memory of a
+derived space is copied into `main` first, since the next `ingest` would remove the link.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RELATES_TO = "relates_to"
 
 
 class Linked(Record):
-    """What became of the links between two memories. `changed` says whether anything was written."""
+    """The result of linking or unlinking two memories. `changed`: something was written. `weight` is that of the link."""
 
     start: LinkEnd
     end: LinkEnd
@@ -46,11 +46,11 @@ class Linked(Record):
 
 
 def link(workspace: Workspace, start: str, end: str, relation: str, weight: float | None = None) -> Linked:
-    """Links the memory `start` to the memory `end`; a link that is there keeps its date.
+    """Links the memory `start` to the memory `end`; an existing link keeps its date. A superseded memory is valid until now, as
+    with `remember --supersedes`.
 
-    What is superseded holds no longer from now on, as with `remember --supersedes`. Raises NotFoundError, UsageError for
-    another relation, a memory and itself, and a circle of supersessions; RefusedError where a tracked file would name a
-    private memory.
+    Raises NotFoundError; UsageError for an unknown relation, a link of a memory to itself, and a circle of supersessions;
+    RefusedError if a tracked file would name a private memory.
     """
     _check_relations([relation])
     first, second = located(workspace, start), located(workspace, end)
@@ -65,20 +65,20 @@ def link(workspace: Workspace, start: str, end: str, relation: str, weight: floa
 
 
 def unlink(workspace: Workspace, start: str, end: str, relation: str | None = None) -> Linked:
-    """Takes the links from `start` to `end` away, all or those of one relation; what was superseded is current again.
-
-    What holds in both directions goes in both. Raises NotFoundError, UsageError.
+    """Removes the links from `start` to `end`, all or those of one relation; links of mutual relations are removed in both
+    directions. A memory that was superseded by such a link is current again. Raises NotFoundError, UsageError.
     """
     relations = RELATIONS if relation is None else (relation,)
     _check_relations(relations)
     first, second = located(workspace, start), located(workspace, end)
     is_within = first.space == second.space
     ends = (first.memory.id, second.memory.id) if is_within else (first.name, second.name)
-    there = {one["relation"] for one in linked(first.memory, ends[1], relations)}
-    there |= {r for r in relations if r in MUTUAL and linked(second.memory, ends[0], [r])}
+    existing = {one["relation"] for one in linked(first.memory, ends[1], relations)}
+    existing |= {r for r in relations if r in MUTUAL and linked(second.memory, ends[0], [r])}
+    # A memory may be superseded without a link that says so.
     if is_within and SUPERSEDES in relations and second.memory.superseded_by == first.memory.id:
-        there.add(SUPERSEDES)
-    found = tuple(sorted(there))
+        existing.add(SUPERSEDES)
+    found = tuple(sorted(existing))
     if found and is_within:
         _unlink_within(_over(workspace, first.space), first.memory.id, second.memory.id, found)
     elif found:
@@ -88,7 +88,7 @@ def unlink(workspace: Workspace, start: str, end: str, relation: str | None = No
 
 
 def _settled(workspace: Workspace, end: LinkEnd) -> LinkEnd:
-    """The memory where it can be linked: as a copy where it is in a derived space."""
+    """The memory where its link is stored: for one in a derived space, a copy of it in another space."""
     space = space_of(workspace, end)
     if space == end.space:
         return end
@@ -97,16 +97,19 @@ def _settled(workspace: Workspace, end: LinkEnd) -> LinkEnd:
 
 
 def _over(workspace: Workspace, space: str) -> Workspace:
+    """The workspace with `space` as its current space."""
     return workspace.copy_with(space=space, is_space_named=space != workspace.main)
 
 
 def _check_relations(relations: Sequence[str]) -> None:
+    """Raises UsageError for an unknown relation."""
     for relation in relations:
         if relation not in RELATIONS:
             raise UsageError(f"no relation {relation!r}", f"relations: {', '.join(RELATIONS)}")
 
 
 def _link_within(workspace: Workspace, start: LinkEnd, end: LinkEnd, relation: str, weight: float | None) -> Linked:
+    """Links two memories that are, or will be copied, in one space: in one write."""
     now = workspace.clock()
     ids = start.memory.id, end.memory.id
     before: dict[str, Memory] = {}
@@ -114,10 +117,10 @@ def _link_within(workspace: Workspace, start: LinkEnd, end: LinkEnd, relation: s
     def change(memory: Memory, shelf: Shelf) -> Memory:
         first, second = (find(shelf, name) for name in ids)
         before[memory.id] = memory
-        if first.id == second.id:  # two that were read, with one text, have one copy
+        if first.id == second.id:  # two memories of a derived space with one text have one copy
             raise to_itself(first)
         if relation == RELATES_TO and linked(second, first.id, [relation]):
-            first, second = second, first  # it is told from the other end already
+            first, second = second, first  # the relation is mutual: the existing link is changed, not doubled
         if memory.id == first.id:
             return with_link(memory, second.id, relation, weight, now)
         if relation == CONTRADICTS:
@@ -129,13 +132,14 @@ def _link_within(workspace: Workspace, start: LinkEnd, end: LinkEnd, relation: s
 
     space = space_of(workspace, start)
     first, second = alter(_over(workspace, space), ids, change)
-    kept = linked(first, second.id, [relation]) or linked(second, first.id, [relation])
+    links = linked(first, second.id, [relation]) or linked(second, first.id, [relation])
     is_changed = any(before[memory.id] != memory for memory in (first, second))
-    now_linked = float(kept[0].get("weight", 1.0))
-    return Linked(LinkEnd(space, first), LinkEnd(space, second), (relation,), is_changed, now_linked)
+    stored_weight = float(links[0].get("weight", 1.0))
+    return Linked(LinkEnd(space, first), LinkEnd(space, second), (relation,), is_changed, stored_weight)
 
 
 def _link_across(workspace: Workspace, start: LinkEnd, end: LinkEnd, *, relation: str, weight: float | None) -> Linked:
+    """Links two memories of different spaces; only the memory that holds the link is written, for `contradicts` both."""
     now = workspace.clock()
     private = [one for one in (start, end) if workspace.store.policy(one.space).is_private]
     holders = [start, end] if relation == CONTRADICTS else [start]
@@ -148,11 +152,12 @@ def _link_across(workspace: Workspace, start: LinkEnd, end: LinkEnd, *, relation
         to = (end if holder is start else start).name
         held = _change(workspace, holder, partial(with_link, to=to, relation=relation, weight=weight, now=now))
         is_changed = is_changed or held != holder.memory
-        kept = linked(held, to, [relation])
-    return Linked(start, end, (relation,), is_changed, float(kept[0].get("weight", 1.0)))
+        links = linked(held, to, [relation])
+    return Linked(start, end, (relation,), is_changed, float(links[0].get("weight", 1.0)))
 
 
 def _unlink_within(workspace: Workspace, start: str, end: str, relations: Sequence[str]) -> None:
+    """Removes the links between two memories of the workspace's space, by their ids, in one write."""
     mutual = [relation for relation in relations if relation in MUTUAL]
 
     def change(memory: Memory, shelf: Shelf) -> Memory:
@@ -168,5 +173,6 @@ def _unlink_within(workspace: Workspace, start: str, end: str, relations: Sequen
 
 
 def _change(workspace: Workspace, end: LinkEnd, change: Callable[[Memory], Memory]) -> Memory:
+    """Changes one memory in its space, and returns it as stored."""
     (memory,) = alter(_over(workspace, end.space), [end.memory.id], lambda memory, _: change(memory))
     return memory

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RestoreOptions(Options):
-    """What `memcli restore` takes."""
+    """The options of `memcli restore`."""
 
     refs: list[str] = argument("ID|PATH...", "Forgotten or deleted memories; of these the latest version.", many=True)
     run: str | None = option(metavar="RUN", help="Restore everything that this run deleted.")
@@ -72,7 +72,7 @@ def command(session: CommandContext, options: RestoreOptions) -> None:
 
 
 def _confirm(session: CommandContext, done: Sequence[Restored]) -> None:
-    """Prints the memories that were restored, all stores and spaces together."""
+    """Prints the results of all stores and spaces as one answer."""
     there = [m for one in done for m in one.there]
     brought = [m for one in done for m in one.memories]
     changed = [m for one in done for m in one.changed]

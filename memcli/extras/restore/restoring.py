@@ -1,4 +1,4 @@
-"""Restore: bring back what a command removed, or all that one command changed."""
+"""Restores memories from the trash, with the links that their removal cut."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _LIST = "`memcli restore --list` shows what can be restored"
 
 
 class Restored(Record):
-    """What a restore did in a space. `there` had never gone; `due` expire again at the next collection; `changed` are left
-    alone, since somebody changed them after the run."""
+    """The result of a restore in a space. `memories` were restored; those in `there` exist already; of the restored ones, `due`
+    expire at the next `gc`; `changed` are skipped, since they were changed after the run."""
 
     space: str
     memories: tuple[Memory, ...]
@@ -47,11 +47,11 @@ class Restored(Record):
 
 
 def restore(workspace: Workspace, refs: Sequence[str]) -> Restored:
-    """Brings back the memories of the workspace's space that `refs` name, each from the last run that removed it.
+    """Restores the memories of the workspace's space that `refs` name, all or none, each from the last run that removed it.
+    A stored version of a restored memory goes to the trash.
 
-    All of them or none. Raises NotFoundError, UsageError for the beginning of several ids, ConflictError when an id or
-    a path is taken again, RefusedError when they are more than the space may hold. Another version of the same memory
-    that is there goes to the trash.
+    Raises NotFoundError, UsageError for the prefix of several ids, ConflictError if an id or a path is in use again,
+    RefusedError for more memories than the space may hold.
     """
     with _all_runs(workspace) as all_runs:
         runs = [run for run in all_runs if run.space.name == workspace.space]
@@ -60,7 +60,7 @@ def restore(workspace: Workspace, refs: Sequence[str]) -> Restored:
 
 
 def reactivate(workspace: Workspace, refs: Sequence[str]) -> tuple[list[Memory], list[str]]:
-    """Makes active again those memories of `refs` that were forgotten; and the references that name none of these."""
+    """Reactivates the forgotten memories among `refs`, and returns them and the references to no forgotten memory."""
     forgotten = []
     with reading(workspace) as spaces:
         for ref in refs:
@@ -73,8 +73,8 @@ def reactivate(workspace: Workspace, refs: Sequence[str]) -> tuple[list[Memory],
 
 
 def by_trash(workspace: Workspace, refs: Sequence[str]) -> tuple[Homes, MemcliError | None]:
-    """Whose trash has the memories that `refs` name, that of the first of the spaces to read or of the user-wide store; and
-    the error for those that are in none. Raises as `by_home`."""
+    """The references grouped by the workspace whose trash has the memory: that of the first space to read that has it, else
+    the user-wide store; and the error for references to no deleted memory. Raises as `by_home`."""
     with _all_runs(workspace) as all_runs:
         theirs = [run for other in trashes(workspace)[1:] for run in other.trash.runs()]
 
@@ -98,16 +98,16 @@ def by_trash(workspace: Workspace, refs: Sequence[str]) -> tuple[Homes, MemcliEr
 
 
 def trashes(workspace: Workspace) -> list[Workspace]:
-    """The workspaces whose trash is meant: this one and, unless the user has named a space, the user-wide store."""
+    """The workspaces whose trash is searched: this one and, unless the user named a space, the user-wide store."""
     other = None if workspace.is_space_named else workspace.elsewhere
     return [workspace] if other is None else [workspace, other]
 
 
 def restore_run(workspace: Workspace, name: str) -> Restored:
-    """Brings back all that one run removed, whatever its space; with the space itself when that has gone. What took the
-    place of something and has changed since is left as it is.
+    """Restores all memories of a run of the trash, and its space if that was deleted. Memories that were changed after the run
+    are skipped.
 
-    `name` may be the beginning of the name of one run alone, which may be in the user-wide store. Raises as `restore`.
+    `name` is the name of the run or a unique prefix of it; the run may be in the user-wide store. Raises as `restore`.
     """
     with _all_runs(workspace) as all_runs:
         theirs = ((other, run) for other in trashes(workspace)[1:] for run in other.trash.runs())
@@ -122,7 +122,8 @@ def restore_run(workspace: Workspace, name: str) -> Restored:
     run = fitting[0][1]
     found = {m.id: (m, run) for m in run.space.objects}
     space = run.space.name
-    changed: tuple[Memory, ...] = ()  # since the run put them in the place of another version
+    changed: tuple[Memory, ...] = ()
+    # A text that somebody wrote after the run must not be lost because the run is undone.
     if run.replaced and space in workspace.store.spaces():
         changed = tuple(
             memory
@@ -133,14 +134,15 @@ def restore_run(workspace: Workspace, name: str) -> Restored:
         )
     if changed and len(changed) == len(found):
         return Restored(space, (), (), (), changed)
-    left = {memory.id for memory in changed}
-    wanted = {name: one for name, one in found.items() if name not in left}
+    skipped = {memory.id for memory in changed}
+    wanted = {name: one for name, one in found.items() if name not in skipped}
     return replace(_bring_back(workspace, space, wanted or {"": (None, run)}), changed=changed)
 
 
 @contextmanager
 def _all_runs(workspace: Workspace) -> Iterator[list[Run]]:
-    """The runs to look into. What is not found there may be in one that cannot be read: then the error says so."""
+    """The readable runs of the trash. Warns about the others; raises StoreError with their problems if the block raises
+    NotFoundError, since a memory that is not found may be in one of them."""
     skipped: list[str] = []
     runs = workspace.trash.runs(skipped.append)
     try:
@@ -156,6 +158,7 @@ def _all_runs(workspace: Workspace) -> Iterator[list[Run]]:
 
 
 def _find(runs: Sequence[Run], ref: str, space: str) -> tuple[str, tuple[Memory, Run]]:
+    """The id of the memory that `ref` names, its latest version in the runs, and the run. Raises NotFoundError, UsageError."""
     exact: tuple[Memory, Run] | None = None
     ids: dict[str, tuple[Memory, Run]] = {}
     starts = beginnings(ref)
@@ -170,6 +173,8 @@ def _find(runs: Sequence[Run], ref: str, space: str) -> tuple[str, tuple[Memory,
 
 
 def _bring_back(workspace: Workspace, space: str, found: Mapping[str, tuple[Memory | None, Run]]) -> Restored:
+    """Restores memories of a space, by id with their runs, in one write; None stands for an empty space. Raises as
+    `restore`."""
     now = workspace.clock()
     is_new = space not in workspace.store.spaces()
     wanted = [without_lost(workspace.store, memory) for memory, _ in found.values() if memory is not None]
@@ -190,6 +195,7 @@ def _bring_back(workspace: Workspace, space: str, found: Mapping[str, tuple[Memo
         return Change(rejoined_all, now=now, displaced=frozenset(m.id for m in put)) if put else Change()
 
     workspace.store.update(space, change)
+    # The runs are dropped last: killed before, the restore can be repeated.
     with workspace.behind_the_write():
         runs = {run.name: run for _, run in found.values()}.values()
         _rejoin_trash(workspace, space, runs, {memory.id: memory for memory in wanted})
@@ -202,7 +208,7 @@ def _bring_back(workspace: Workspace, space: str, found: Mapping[str, tuple[Memo
 
 
 def _rejoined(shelf: Shelf, put: Sequence[Memory], runs: Sequence[Run]) -> tuple[Memory, ...]:
-    """What comes back, without references to what is not there, and what stayed, with those that it had lost to it."""
+    """The restored memories without dangling references, and the stored memories that get back their references to them."""
     back = {memory.id: memory for memory in put}
     changed = {m.id: without_dangling(m, lambda name: name in back or shelf.get(name) is not None) for m in put}
     for severed in {id(one): one for run in runs for one in run.severed if not one.space}.values():
@@ -219,7 +225,7 @@ def _rejoined(shelf: Shelf, put: Sequence[Memory], runs: Sequence[Run]) -> tuple
 
 
 def _rejoin_elsewhere(workspace: Workspace, space: str, runs: Iterable[Run], ids: Iterable[str]) -> None:
-    """Gives memories of other spaces the links back that they lost to those of these ids."""
+    """Restores the links of memories of other spaces to the memories with these ids."""
     names = {f"{space}:{name}" for name in ids}
     lost: dict[str, list[Severed]] = {}
     for severed in (one for run in runs for one in run.severed if one.space):
@@ -235,9 +241,9 @@ def _rejoin_elsewhere(workspace: Workspace, space: str, runs: Iterable[Run], ids
 
 
 def _rejoin_trash(workspace: Workspace, space: str, runs: Iterable[Run], back: Mapping[str, Memory]) -> None:
-    """Notes in the trash which references are to come back with what is still there, so that no order loses them:
-    those that lead from it to what is `back`, and those that lead from there to it.
-    """
+    """Records in the runs that stay in the trash the references between their memories and the restored ones (`back`), in both
+    directions."""
+    # Without this, a later restore of the others would not know them, so that the order of restores would matter.
     lost = {
         severed.id: severed for run in runs for severed in run.severed if not severed.space and severed.id not in back
     }
@@ -256,6 +262,7 @@ def _rejoin_trash(workspace: Workspace, space: str, runs: Iterable[Run], back: M
 
 
 def _check(shelf: Shelf, put: Sequence[Memory]) -> None:
+    """Raises ConflictError if the id or the path of a restored memory is in use, RefusedError if there is no room."""
     paths: dict[str, str] = {}
     for memory in put:
         there = shelf.get(memory.id)

@@ -1,4 +1,4 @@
-"""The administration of spaces: to create, list, configure and delete them.
+"""The commands that create, list, configure and delete spaces.
 
-What a policy means is in the core (`policy/`), and so is what counts and indexes a space (`app/space.py`).
+Policies are defined and enforced in the core (`policy/`); counts and indexes of a space are in `app/space.py`.
 """

@@ -17,7 +17,7 @@ command = Group(
 
 
 class CreateOptions(Options):
-    """What `memcli space create` takes."""
+    """The options of `memcli space create`."""
 
     name: str = argument("NAME", kind=SPACE, help="The name of the space.", default=REQUIRED)
     reset: bool = flag(help="Delete all its memories, if it was created with --reset or its policy allows it.")
@@ -60,7 +60,7 @@ def list_(session: CommandContext) -> None:
 
 
 class ShowOptions(Options):
-    """What `memcli space show` takes."""
+    """The options of `memcli space show`."""
 
     name: str | None = argument("[NAME]", kind=SPACE, help="The name of the space [default: the current one].")
 
@@ -84,7 +84,7 @@ def show(session: CommandContext, options: ShowOptions) -> None:
 
 
 class PolicyOptions(Options):
-    """What `memcli space policy` takes."""
+    """The options of `memcli space policy`."""
 
     name: str | None = argument("[NAME]", kind=SPACE, help="The name of the space [default: the current one].")
     set: list[str] = option(
@@ -149,7 +149,7 @@ def policy(session: CommandContext, options: PolicyOptions) -> None:
 
 
 class DeleteOptions(Options):
-    """What `memcli space delete` takes."""
+    """The options of `memcli space delete`."""
 
     name: str = argument("NAME", kind=SPACE, help="The name of the space.", default=REQUIRED)
 

@@ -1,4 +1,4 @@
-"""Spaces: create, show, configure and delete them."""
+"""Creates, shows, configures and deletes spaces."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from memcli.ports import Shelf
 
 _RESETTABLE = "reset"
-"""The metadata of a space that was created with `--reset`."""
+"""The key of the mark in the metadata of a space that was created with `--reset`."""
 
 
 class Summary(Record):
-    """One space in numbers. `problem` says why it could not be read."""
+    """The counts of memories, the policy and the metadata of a space. `problem` is the error if it could not be read."""
 
     name: str
     objects: int = 0
@@ -52,12 +52,12 @@ class Summary(Record):
 
 
 def list_spaces(workspace: Workspace) -> list[Summary]:
-    """Every space; one that is damaged is listed with its problem."""
+    """All spaces, a damaged one with its problem."""
     found = []
     for name in workspace.store.spaces():
         try:
             with reading(workspace, [name]) as (space,):
-                counts, header = space.counts(), space.snapshot.header()  # the index has the numbers
+                counts, header = space.counts(), space.snapshot.header()  # the index has the counts: no file is parsed
         except (CorruptError, UsageError) as error:
             found.append(Summary(name, problem=error.message))
         else:
@@ -67,10 +67,10 @@ def list_spaces(workspace: Workspace) -> list[Summary]:
 
 
 def create(workspace: Workspace, name: str, metadata: Mapping[str, Json], reset: bool = False) -> tuple[Space, bool]:
-    """The space `name`, created when it does not exist, and whether it was. `reset` removes all its memories.
+    """Creates the space `name` unless it exists; returns it, and whether it is new. `reset` deletes its memories.
 
-    A space that was created with `reset` may be reset again. Raises RefusedError when `reset` would delete the memories
-    of another one and its policy does not allow it.
+    Raises RefusedError if `reset` would delete memories, the space was not created with `reset`, and its policy does not allow
+    deletions; LockedError, StoreError.
     """
     now = workspace.clock()
     new = name not in workspace.store.spaces()
@@ -81,7 +81,7 @@ def create(workspace: Workspace, name: str, metadata: Mapping[str, Json], reset:
     def apply(shelf: Shelf) -> Change:
         nonlocal header
         header = replace(shelf.header, metadata={**shelf.header.metadata, **clean["metadata"], **mark})
-        # In a clone that nobody has accepted, the mark is only what a stranger says.
+        # In a clone that is not trusted, a stranger may have set the mark.
         is_marked = shelf.header.metadata.get(_RESETTABLE) is True and workspace.trust.is_accepted
         if reset and shelf.size and not is_marked:
             refusal = workspace.refusal(header, f"a reset would delete {shelf.size} memories")
@@ -97,7 +97,7 @@ def create(workspace: Workspace, name: str, metadata: Mapping[str, Json], reset:
 
 
 def show(workspace: Workspace, name: str) -> Summary:
-    """One space. Raises NotFoundError, CorruptError."""
+    """The summary of one space. Raises NotFoundError, CorruptError."""
     check_exists(workspace, name)
     space = load(workspace, name)
     numbers = len(space.objects), sum(m.active for m in space.objects), sum(m.pinned for m in space.objects)
@@ -107,10 +107,10 @@ def show(workspace: Workspace, name: str) -> Summary:
 def set_policy(
     workspace: Workspace, name: str, fields: Mapping[str, Json], whole: bool = False
 ) -> tuple[Policy, Policy]:
-    """Sets fields of the policy (null takes the default again), or with `whole` all of it; the policies before and after.
+    """Sets fields of the policy (null resets one), or with `whole` replaces it; returns the policies before and after.
 
-    A field may be a part of one, such as `retention.log`. A space that is missing is made. Raises UsageError naming the
-    wrong field, NotFoundError where nothing is set.
+    A key of `fields` may be a part of a field, such as `retention.log`. A missing space is created, unless there are no fields
+    to set. Raises UsageError naming an invalid field, NotFoundError, LockedError, StoreError.
     """
     now, is_new = workspace.clock(), name not in workspace.store.spaces()
     before = after = Policy()
@@ -122,9 +122,9 @@ def set_policy(
         wanted = merged({} if whole else stored, fields)
         check_policy(wanted)
         check_redaction(wanted.get("pii_redaction", {}))
-        for part, value in fields.items():  # git tracks a policy as it stands
+        for part, value in fields.items():  # a policy is not redacted, and git tracks it
             field = part.partition(".")[0]
-            # A pattern may look like an address, for it finds some.
+            # A pattern that finds e-mail addresses may look like one, so only secrets are refused there.
             detector = workspace.redactor.by_policy({"detectors": [SECRETS]} if field == "pii_redaction" else {})
             for _, kind, _ in find_in_memory(detector, {field: {part: value}}):
                 what = "an e-mail address" if kind == EMAIL else "a secret"
@@ -138,6 +138,7 @@ def set_policy(
     else:
         check_exists(workspace, name)
         before = after = workspace.store.policy(name)
+    # The user no longer wants questions to be stored: those that are must go, with the answers that repeat them.
     if before.gaps and not after.gaps:
         workspace.gaps.drop([gap for gap in workspace.gaps.read() if gap.space == name])
         workspace.answers.erase(only_questions=True)
@@ -145,21 +146,21 @@ def set_policy(
 
 
 def delete(workspace: Workspace, name: str) -> int:
-    """Deletes the space with all its memories, and with its journal, under the policy of the space; returns how many memories.
-    Raises NotFoundError, RefusedError."""
-
+    """Deletes the space and its journal, if the policy of the space allows it; returns the number of deleted memories. Raises
+    NotFoundError, RefusedError, LockedError, StoreError."""
     check_exists(workspace, name)
     count = 0
     parts = [one for one in (name, *meant_by(name)[1:]) if workspace.has_space(one)]
     allowed = load_space(workspace.store, name)
-    for part in reversed(parts):  # the journal first: killed here, it can be done again
+    # The journal first: after a crash between the two, the deletion can be repeated, since the space still exists.
+    for part in reversed(parts):
 
         def check(space: Space) -> None:
             if space.objects:
                 what = f"this would delete {len(space.objects)} memories"
                 if refusal := workspace.refusal(allowed if space.name != name else space, what):
                     raise refusal
-            workspace.index.rebuild(space.name)  # while a failure still means that the space is there
+            workspace.index.rebuild(space.name)  # before the deletion: if it fails, the space still exists
 
         count += len(workspace.store.delete(part, check).objects)
     return count

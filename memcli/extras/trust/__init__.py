@@ -1,4 +1,4 @@
-"""Trust: what somebody accepts of a clone, an import, or a memory that carries instructions, and what waits for that.
+"""The command `trust`: accepts a cloned store, imported memories, or memories that contain instructions.
 
 What is withheld until then is decided in the core (`store/trust.py`, `safety/injection/`).
 """

@@ -1,4 +1,4 @@
-"""Accept a clone, what was imported, or single memories that carry instructions."""
+"""The state of trust of a store, and the acceptance of single memories that contain instructions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from memcli.safety.injection import accepted, inspect, is_accepted
 
 
 def standing(workspace: Workspace) -> list[dict[str, Json]]:
-    """For every space of the store how many memories it has, how many of them carry instructions, and how many nobody has
-    reviewed. Raises CorruptError, StoreError."""
+    """For each space of the store the number of its memories, of those with instructions that are not accepted, and of those
+    not reviewed. Raises CorruptError, StoreError."""
     trust, found = workspace.trust, []
     for name in workspace.store.spaces():
         memories = load(workspace, name).objects
@@ -28,7 +28,7 @@ def standing(workspace: Workspace) -> list[dict[str, Json]]:
 
 
 def believed(workspace: Workspace) -> dict[str, dict[str, Json]]:
-    """For each space the fields of its policy that hold only in a store that is accepted. Raises CorruptError, StoreError."""
+    """By space, the fields of its policy that are in force only in a trusted store. Raises CorruptError, StoreError."""
     found: dict[str, dict[str, Json]] = {}
     for name in workspace.store.spaces():
         policy = load(workspace, name).policy
@@ -39,9 +39,9 @@ def believed(workspace: Workspace) -> dict[str, dict[str, Json]]:
 
 
 def accept_memories(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
-    """Accepts these memories as they are: recall shows them again, until their text changes.
+    """Accepts these memories, so that recall shows them until their text changes. Returns them.
 
-    Raises NotFoundError; RefusedError while the store itself waits to be accepted.
+    Raises NotFoundError; RefusedError while the store itself is not trusted.
     """
     if not workspace.trust.is_accepted:
         raise RefusedError("this store was cloned and is not trusted yet", "run `memcli trust` first")

@@ -13,7 +13,7 @@ from memcli.model.names import counted
 
 
 class TrustOptions(Options):
-    """What `memcli trust` takes."""
+    """The options of `memcli trust`."""
 
     refs: list[str] = argument("[ID|PATH...]", "Memories to accept.", many=True)
     imported: bool = flag(help="Accept all memories imported into the space.")
@@ -73,12 +73,12 @@ def command(session: CommandContext, options: TrustOptions) -> None:
         "accepted": trust.is_accepted, "root": workspace.root, "spaces": spaces,
         "believed": {"config": config, "policies": policies},
     }  # fmt: skip
-    lines = [_told(trust.is_accepted, workspace.root, spaces), *_believed(trust.is_accepted, config, policies)]
+    lines = [_standing(trust.is_accepted, workspace.root, spaces), *_believed(trust.is_accepted, config, policies)]
     (session.output.answer if options.status else session.output.confirm)(data, "\n".join(lines))
 
 
 def _confirm(session: CommandContext, question: str, yes: bool, takes_effect: Sequence[str] = ()) -> None:
-    """Asks on a terminal; elsewhere goes on without a question. Raises RefusedError unless the answer is yes."""
+    """Prints what takes effect and asks the question, on a terminal only. Raises RefusedError unless the answer is yes."""
     if yes or not can_ask():
         return
     for line in takes_effect:
@@ -88,7 +88,7 @@ def _confirm(session: CommandContext, question: str, yes: bool, takes_effect: Se
 
 
 def _config(root: str) -> dict[str, Json]:
-    """The settings of the store that hold only once it is accepted."""
+    """The settings of the store that are in force only if it is trusted."""
     from memcli.cli.configured import withheld
     from memcli.settings import HARMLESS_FIELDS, TABLES
     from memcli.store.layout import Layout
@@ -100,6 +100,7 @@ def _config(root: str) -> dict[str, Json]:
 
 
 def _believed(accepted: bool, config: Mapping[str, Json], policies: Mapping[str, Mapping[str, Json]]) -> list[str]:
+    """Lines for the settings and fields of policies that depend on trust; empty if there are none."""
     from memcli.codec.canonical import encode_line
     from memcli.render.clean import clean_line
 
@@ -113,7 +114,8 @@ def _believed(accepted: bool, config: Mapping[str, Json], policies: Mapping[str,
     return [head, *(f"  {clean_line(line)}" for line in lines)] if lines else []
 
 
-def _told(accepted: bool, root: str, spaces: Sequence[Mapping[str, Json]]) -> str:
+def _standing(accepted: bool, root: str, spaces: Sequence[Mapping[str, Json]]) -> str:
+    """The text about the trust of a store and its spaces."""
     from memcli.render.clean import grid
 
     head = f"{root} is trusted" if accepted else f"{root} was cloned and is not trusted yet"

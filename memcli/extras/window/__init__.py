@@ -1,4 +1,4 @@
-"""The context window of a task: what a budget of tokens holds of a system prompt, a session and what is recalled.
+"""The command `session context`: fills a budget of tokens with a system prompt, a session and recalled memories.
 
-It is filled and printed here; what a session is, its chunks, and recall are in the core.
+Sessions, their chunks, and recall are in the core.
 """

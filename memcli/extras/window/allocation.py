@@ -1,10 +1,9 @@
-"""The context window: what a budget of tokens holds of a system prompt, recent messages, memories and chunk summaries.
+"""The allocation of a context window: which of the system prompt, recent messages, memories, chunk summaries and contexts of
+memories a budget of tokens holds.
 
-A window grows in steps whose order does not depend on the budget, and takes as many of them as there is room for. So a
-larger budget never says less. Recent messages and memories take turns by what they cost, in the proportion of their
-shares: where one of them ends, the other goes on; chunk summaries come behind both, and the rest of long texts at last.
-
-What may be in a context window: the system prompt, messages, chunk summaries, memories and what they keep of a context.
+A window grows in steps whose order does not depend on the budget, and takes as many of them as fit. So a window with a larger
+budget contains everything that one with a smaller budget does. Recent messages and memories alternate by their tokens, in
+proportion to their shares; when one of them ends, the other continues. Chunk summaries follow, then the rest of long texts.
 """
 
 from __future__ import annotations
@@ -21,12 +20,14 @@ from memcli.record import Record, replace
 
 SYSTEM, MEMORIES, CHUNKS, MESSAGES = "system", "memories", "chunks", "messages"
 SECTIONS = (SYSTEM, MEMORIES, CHUNKS, MESSAGES)
-"""In the order in which they are printed."""
+"""The sections in the order in which they are printed."""
 
 
 class Item(Record):
-    """One thing that may be in a window. `label` is printed above its text, `who` is the name of who said it, if known. `number` is its place among the messages,
-    `source` the memory that an inserted one comes from, `tokens` what it takes as printed.
+    """A candidate for a window: a system prompt, memory, chunk summary or message.
+
+    `label` is printed above the text; `who` is the name of the speaker, if known. `number` is that of the message, `source`
+    the id of the memory whose context contains it. `tokens` are those of the printed form.
     """
 
     section: str
@@ -43,7 +44,7 @@ class Item(Record):
 
 
 def of_message(message: Message) -> Item:
-    """A recent message."""
+    """The item for a recent message."""
     label = f"[message {message.number}] {message.who}"
     return Item(
         MESSAGES, f"message {message.number}", message.text, label, message.role, message.speaker, message.number
@@ -51,7 +52,7 @@ def of_message(message: Message) -> Item:
 
 
 def of_chunk(chunk: Chunk) -> Item:
-    """The summary of a chunk."""
+    """The item for the summary of a chunk."""
     first, last = chunk.turns
     return Item(
         CHUNKS, f"chunk {chunk.number}", chunk.summary, f"[messages {first} to {last}] {', '.join(chunk.topics)}"
@@ -59,7 +60,8 @@ def of_chunk(chunk: Chunk) -> Item:
 
 
 def of_context(memory: str, context: Sequence[Mapping[str, Json]], session: str) -> list[Item]:
-    """The chunks of a memory's `context`, best first; those from `session` have the number of their message."""
+    """The items for the passages of the `context` of the memory with the id `memory`, the most similar first; those from
+    `session` have the number of their message."""
     found = []
     for n, piece in sorted(enumerate(context, 1), key=lambda one: (-float(one[1].get("similarity", 0)), one[0])):
         of, _, number = str(piece.get("source", "")).rpartition("#")
@@ -83,28 +85,27 @@ def of_context(memory: str, context: Sequence[Mapping[str, Json]], session: str)
 
 RESERVE_SYSTEM, RESERVE_WORKING = 2_000, 8_000
 LONG = 1_000
-"""A text of more tokens appears cut to so many first, and whole when everything else is in."""
+"""The tokens to which a longer text is cut at first; its rest is added if everything else fits."""
 _SHARES = {MESSAGES: 6, MEMORIES: 4}
-"""Tenths of what is left beside the reserves."""
+"""The shares of the room beside the reserves, in tenths."""
 
 NO_ROOM, BEHIND, REPLACED, CUT, EMPTY, PRESENT, REPEATED, UNTRUSTED = (
     "does not fit", "ranked behind what does not fit", "replaced by inserted context", "cut; the rest does not fit",
     "has no text", "in the window as a message", "repeats a recent message", "contains instructions to an agent",
 )  # fmt: skip
-"""Why something is left out."""
+"""The reasons why an item is left out."""
 
 
 class WindowLayout(Record):
-    """What things take as they are printed: an item, nothing if it has no text to show; and what is printed around those of
-    a section, if there are any.
-    """
+    """The tokens of the printed form: of an item, 0 if it has no visible text; and of what frames the items of a section, if
+    that has any."""
 
     cost: Callable[[Item], int]
     frame: Callable[[str], int]
 
 
 class WindowLimits(Record):
-    """How many tokens a window has in all, and which of them are kept for the system prompt and for work."""
+    """The tokens of a window in total, and those reserved for the system prompt and for work."""
 
     total: int = WINDOW_TOKENS
     reserve_system: int = RESERVE_SYSTEM
@@ -112,7 +113,7 @@ class WindowLimits(Record):
 
 
 class LeftOut(Record):
-    """What is not in the window, or of a cut item the rest of it, and why."""
+    """An item that is not in the window, or the rest of a cut item, with the reason."""
 
     section: str
     id: str
@@ -122,9 +123,9 @@ class LeftOut(Record):
 
 
 class ContextWindow(Record):
-    """What is in, in the order in which it is printed; what is not. `used` counts all that is printed. `borrowed` is what
-    the system prompt takes beyond its reserve, `room` what there was for all else.
-    """
+    """The items of a window, in the order in which they are printed, and those left out. `used` are the tokens of all that is
+    printed; `room` are those that were available beside the system prompt, and `borrowed` those that this takes beyond its
+    reserve."""
 
     limits: WindowLimits
     items: tuple[Item, ...]
@@ -138,13 +139,14 @@ class ContextWindow(Record):
 
 
 _Step = tuple[Item, int]
-"""One step of growth: an item appears, or appears whole; and how many tokens that adds."""
+"""A step of growth: an item that is added, cut or whole, and the tokens that this adds."""
 
 
 def limits(
     total: int = WINDOW_TOKENS, reserve_system: int | None = None, reserve_working: int | None = None
 ) -> WindowLimits:
-    """The limits; reserves that are not given are smaller in a small window. Raises UsageError if they exceed the total."""
+    """The limits, with default reserves, which are at most an eighth and a fourth of the total. Raises UsageError for negative
+    numbers and if the reserves exceed the total."""
     system = min(RESERVE_SYSTEM, total // 8) if reserve_system is None else reserve_system
     working = min(RESERVE_WORKING, total // 4) if reserve_working is None else reserve_working
     if total < 1 or min(system, working) < 0:
@@ -156,9 +158,8 @@ def limits(
 
 
 def allocate(items: Sequence[Item], limits: WindowLimits, layout: WindowLayout) -> ContextWindow:
-    """The window. `items` has at most one of SYSTEM, memories best first, chunks and messages in the order of the session.
-
-    Raises UsageError when the system prompt alone takes more than the total.
+    """The window with the items that fit. `items` has at most one of SYSTEM, memories best first, chunks and messages in the
+    order of the session. Raises UsageError if the system prompt alone takes more than the total.
     """
     costed = [replace(item, tokens=layout.cost(item)) for item in items]
     blank = [item for item in costed if not item.tokens]
@@ -170,7 +171,7 @@ def allocate(items: Sequence[Item], limits: WindowLimits, layout: WindowLayout) 
         raise UsageError(f"the system prompt takes {prompt} tokens, more than the total of {limits.total}", hint)
     room = max(0, limits.total - limits.reserve_working - max(limits.reserve_system, prompt))
     found = {section: [item for item in costed if item.section == section] for section in SECTIONS}
-    # The latest come first: messages fall from .9 to .5, chunks from there to 0; a memory has its score already.
+    # The latest have the highest priority: messages from 0.9 down to 0.5, chunks from there to 0. Memories have their scores.
     for section, highest, lowest in ((MESSAGES, 0.9, 0.5), (CHUNKS, 0.5, 0.0)):
         latest = found[section][::-1]
         fall = (highest - lowest) / max(1, len(latest))
@@ -193,41 +194,42 @@ def allocate(items: Sequence[Item], limits: WindowLimits, layout: WindowLayout) 
 def insert(
     window: ContextWindow, pieces: Sequence[Item], relevance: Mapping[int, float], layout: WindowLayout
 ) -> ContextWindow:
-    """The window with `pieces` of a memory's context, best first, at the positions of their turns.
+    """The window with `pieces` of a memory's context, best first, among the messages by their numbers.
 
-    As many tokens as they take are taken from the least relevant messages, the latest and those that the pieces are
-    from excepted; only where these are not enough and nothing was left out, from what is free. `relevance` is by number.
+    They replace the least relevant messages, by the `relevance` of each number, but never the latest message or one that a
+    piece repeats. If these do not suffice and nothing was left out before, free room is used.
     """
     messages = window.of(MESSAGES)
     present = {item.number for item in messages if item.number}
     costed = [replace(item, section=MESSAGES, tokens=layout.cost(item)) for item in pieces]
     new = [item for item in costed if item.number not in present and item.tokens]
-    kept = {item.number for item in costed} | {item.number for item in messages[-1:]}
+    protected = {item.number for item in costed} | {item.number for item in messages[-1:]}
+    # What was left out has a better claim to free room than a piece, so a window without all of it counts as full.
     is_full = any(one.reason != EMPTY for one in window.left_out)
     system = window.of(SYSTEM)
     spare = 0 if is_full else window.room - window.used + _sum(system) + (layout.frame(SYSTEM) if system else 0)
     frame = 0 if messages or not new else layout.frame(MESSAGES)
     ranked = sorted(
-        (item for item in messages if item.number not in kept),
+        (item for item in messages if item.number not in protected),
         key=lambda item: (relevance.get(item.number, 0.0), item.number),
     )
     fitting = _fitting([item.tokens for item in new], _sum(ranked) + spare - frame)
     ends = [0, *accumulate(item.tokens for item in ranked)]
-    taken = ranked[: next((n for n, end in enumerate(ends) if end >= _sum(new[:fitting])), len(ranked))]
+    replaced = ranked[: next((n for n, end in enumerate(ends) if end >= _sum(new[:fitting])), len(ranked))]
     others = [item for item in window.items if item.section != MESSAGES]
-    left = [item for item in messages if item not in taken]
-    inserted = (*others, *sorted([*left, *new[:fitting]], key=lambda item: item.number))
+    remaining = [item for item in messages if item not in replaced]
+    inserted = (*others, *sorted([*remaining, *new[:fitting]], key=lambda item: item.number))
     left_out = [
-        *(_out(item, REPLACED) for item in taken),
+        *(_out(item, REPLACED) for item in replaced),
         *(_out(item, NO_ROOM if n == 0 else BEHIND) for n, item in enumerate(new[fitting:])),
         *(_out(item, PRESENT if item.tokens else EMPTY) for item in costed if item not in new),
     ]
-    used = window.used - _sum(taken) + _sum(new[:fitting]) + (frame if fitting else 0)
+    used = window.used - _sum(replaced) + _sum(new[:fitting]) + (frame if fitting else 0)
     return replace(window, items=inserted, left_out=(*window.left_out, *left_out), used=used)
 
 
 def without(window: ContextWindow, items: Sequence[Item], reason: str, layout: WindowLayout) -> ContextWindow:
-    """The window, which says that `items` were left out beforehand."""
+    """The window with `items`, which were left out before the allocation, among those left out."""
     out = [_out(replace(item, tokens=layout.cost(item)), reason) for item in items]
     return replace(window, left_out=(*window.left_out, *out))
 
@@ -235,7 +237,9 @@ def without(window: ContextWindow, items: Sequence[Item], reason: str, layout: W
 def _steps(
     found: Mapping[str, Sequence[Item]], whole: Mapping[tuple[str, str], Item], layout: WindowLayout
 ) -> list[_Step]:
-    """Every step in its order: what `_SHARES` has, by the tokens up to its end over its share; chunks; the rest of texts."""
+    """All steps in their order: the sections of `_SHARES` merged; then chunks; then the rest of cut texts."""
+    # A step's key is the tokens of its section up to its end, divided by the share of the section: in this order, any prefix
+    # has the sections in proportion to their shares. 12 is a multiple of both, so that the division is exact.
     shared: list[tuple[int, int, _Step]] = []
     for rank, (section, share) in enumerate(_SHARES.items()):
         steps = list(_costs(found[section], layout))
@@ -248,7 +252,7 @@ def _steps(
 
 
 def _costs(items: Sequence[Item], layout: WindowLayout) -> Iterator[_Step]:
-    """Each item as it appears first, and what it adds: the first of a section brings the frame of the section."""
+    """The first step of each item of a section; the first one includes the frame of the section."""
     for n, item in enumerate(items):
         shown = item
         if item.tokens > LONG and count_tokens(item.text) > LONG:
@@ -259,14 +263,14 @@ def _costs(items: Sequence[Item], layout: WindowLayout) -> Iterator[_Step]:
 
 
 def _fitting(costs: Sequence[int], room: int) -> int:
-    """How many of the costs, from the first on, fit."""
+    """The number of the first costs whose sum fits."""
     return next((n for n, end in enumerate(accumulate(costs)) if end > room), len(costs))
 
 
 def _left_out(
     steps: Sequence[_Step], inside: Mapping[tuple[str, str], Item], whole: Mapping[tuple[str, str], Item]
 ) -> Iterator[LeftOut]:
-    """What the steps that were not taken would have shown: of each item one, the whole or the rest."""
+    """An entry for each item of the steps that were not taken: the whole item, or the rest of one that is in the window."""
     seen = set()
     for n, (item, cost) in enumerate(steps):
         key = item.section, item.id

@@ -1,4 +1,4 @@
-"""The window of a task, made of a system prompt, a session, what is recalled, and what a memory keeps of a context."""
+"""Assembles the window of a task from a system prompt, a session, recalled memories, and the context of a memory."""
 
 from __future__ import annotations
 
@@ -35,21 +35,22 @@ from memcli.safety.injection import find_reasons, inspect, is_accepted
 from memcli.text.words import query_terms
 
 _TOKENS_OF_MEMORY = 100
-"""Few memories take less: so many are recalled that they can fill the window."""
+"""The tokens of a small memory: one memory is recalled for each such part of the window, so that they can fill it."""
 _LEAST_RECALLED, _MOST_RECALLED = 20, 500
 _ABOUT_MESSAGES, _ABOUT_CHARACTERS = 4, 400
-"""How many of the latest messages lean the order of what is recalled, and how much of each."""
+"""The number of latest messages that influence the ranking of recalled memories, and the most characters of each."""
 _FEW_WORDS = 3
-"""A query of fewer words may only be understood by the one before it."""
+"""A query of fewer words is recalled together with the query before it, which it may depend on."""
 
 
 class _Talk(Record):
-    """What is known of a session: chunks, the recent messages, and the latest that users said."""
+    """The parts of a session that a window may show: summaries of chunks, and the recent messages; and the two latest messages
+    of users. `session` is its id."""
 
     session: str = ""
     chunks: Sequence[Chunk] = ()
     recent: Sequence[Message] = ()
-    asked: Sequence[Message] = ()
+    queries: Sequence[Message] = ()
 
 
 def assemble(
@@ -61,10 +62,10 @@ def assemble(
     system: str = "",
     inserted: str | None = None,
 ) -> tuple[ContextWindow, Bundle]:
-    """The window of a task, and the bundle that its memories are from, which has the query. Without a `query`, the last
-    message of a user is one; `inserted` names a memory, the context of which is wanted.
+    """The window of a task, and the bundle of its memories. The default `query` is the last message of a user. `inserted` names
+    a memory whose context is inserted.
 
-    Raises UsageError without a query, for limits that the system prompt exceeds, and for a memory without context;
+    Raises UsageError without any query, for a system prompt that exceeds the limits, and for a memory without context;
     NotFoundError, RefusedError, CorruptError, StoreError.
     """
     talk = _read(workspace, session) if session else _Talk()
@@ -72,8 +73,8 @@ def assemble(
     limit = min(_MOST_RECALLED, max(_LEAST_RECALLED, limits.total // _TOKENS_OF_MEMORY))
     of_session = "" if session is None or session.state == ENDED else session.id
     topic, about = _query(query, talk)
-    asked = Query(topic=topic, about=about, now=workspace.clock(), limit=limit, session=of_session)
-    (bundle,) = recall(workspace, [asked])
+    request = Query(topic=topic, about=about, now=workspace.clock(), limit=limit, session=of_session)
+    (bundle,) = recall(workspace, [request])
     found = _memories(bundle, workspace.space)
     repeated = [item for item, one in found if _repeats(one, talk)]
     items = [
@@ -86,7 +87,8 @@ def assemble(
     window = without(allocate(items, limits, as_printed), repeated, REPEATED, as_printed)
     if memory:
         pieces = of_context(memory.id, memory.context, talk.session)
-        bad = [piece for piece in pieces if find_reasons(piece.text)]  # nobody has reviewed what a context says
+        # Accepting a memory accepts its text; nobody has reviewed its context.
+        bad = [piece for piece in pieces if find_reasons(piece.text)]
         similar = by_words(topic, [message.text for message in talk.recent])
         relevance = {message.number: value for message, value in zip(talk.recent, similar, strict=True)}
         window = insert(window, [piece for piece in pieces if piece not in bad], relevance, as_printed)
@@ -95,24 +97,25 @@ def assemble(
 
 
 def _read(workspace: Workspace, session: Session) -> _Talk:
-    """Reads no more of a long session than the window may show."""
+    """The parts of a session that the window may show, without reading more of it. Raises CorruptError, StoreError."""
     policy = workspace.in_force(workspace.store.policy(session.space))
     size, most = policy.chunk_size, policy.max_chunks
     start = skipped(session.messages, policy.recent_messages, size, most)
-    said = sessions.tail(workspace, session, session.messages - start)
+    latest = sessions.tail(workspace, session, session.messages - start)
     before: list[Chunk] = []
-    if start and said:
+    if start and latest:
+        # A merged summary has the first sentence and the latest ones, so the first chunk stands for all skipped messages.
         before, _ = fold(list(sessions.messages(workspace, session, 1, size)), recent=0, size=size)
-        before = [replace(chunk, turns=(1, said[0].number - 1)) for chunk in before]
-    chunks, recent = fold(said, policy.recent_messages, size, most, before)
-    users = [message for message in said if message.role == "user" and message.text.strip()]
+        before = [replace(chunk, turns=(1, latest[0].number - 1)) for chunk in before]
+    chunks, recent = fold(latest, policy.recent_messages, size, most, before)
+    users = [message for message in latest if message.role == "user" and message.text.strip()]
     return _Talk(session.id, chunks, recent, users[-2:])
 
 
 def _query(query: str, talk: _Talk) -> tuple[str, str]:
-    """What to recall: the query, with the one before it where it cannot be understood alone; and the latest messages, which
-    lean the order. Raises UsageError."""
-    earlier = list(talk.asked)
+    """The topic to recall, which is the query, after a short one with the query before it; and the text of the latest messages,
+    which influences the ranking. Raises UsageError without any query."""
+    earlier = list(talk.queries)
     topic = query or (earlier.pop().text if earlier else "")
     if not topic.strip():
         raise UsageError(
@@ -120,29 +123,28 @@ def _query(query: str, talk: _Talk) -> tuple[str, str]:
         )
     if earlier and earlier[-1].text == topic:
         earlier.pop()
-    said = [message.text for message in reversed(talk.recent) if message.role != "tool" and message.text != topic]
-    about = "\n".join(text[:_ABOUT_CHARACTERS] for text in said[:_ABOUT_MESSAGES])
+    latest = [message.text for message in reversed(talk.recent) if message.role != "tool" and message.text != topic]
+    about = "\n".join(text[:_ABOUT_CHARACTERS] for text in latest[:_ABOUT_MESSAGES])
     if earlier and len(set(query_terms(topic))) < _FEW_WORDS and not compare(earlier[-1].text, topic).changed:
         topic = f"{topic} {earlier[-1].text}"
     return topic, about
 
 
 def _memories(bundle: Bundle, space: str) -> list[tuple[Item, Memory]]:
-    """What was recalled, pins first. These and leads come first whatever their score; of memories of several spaces that
-    have the same id, those behind the first are named with their space."""
+    """The items of a bundle with their memories, pins first. Pins and leads have the highest priority."""
     found: dict[str, tuple[Item, Memory]] = {}
     for n, section in enumerate((*bundle.always, *bundle.sections)):
         item = of_section(section, space)
         if n < len(bundle.always) or section.is_lead:
             item = replace(item, priority=1.0)
-        if item.id in found:
+        if item.id in found:  # memories of two spaces may have one id
             item = replace(item, id=f"{section.space}/{item.id}")
         found[item.id] = item, section.memory
     return list(found.values())
 
 
 def _repeats(memory: Memory, talk: _Talk) -> bool:
-    """Whether the memory was made from messages of the session that are all recent, and so in the window themselves."""
+    """Whether all messages of the session that the memory was made from are recent, so that the window has them already."""
     turns = memory.provenance.get("messages")
     return (
         bool(talk.recent)
@@ -154,7 +156,8 @@ def _repeats(memory: Memory, talk: _Talk) -> bool:
 
 
 def _memory_to_insert(workspace: Workspace, ref: str) -> Memory:
-    """The memory whose context is wanted. Raises NotFoundError, UsageError; RefusedError for one that is not recalled."""
+    """The redacted memory that `ref` names. Raises NotFoundError, UsageError for one without context, RefusedError for one with
+    instructions that are not accepted."""
     with reading(workspace) as spaces:
         space, stored = find_in(spaces, ref)
         (memory,) = workspace.redactor.show([stored], space.policy)

@@ -25,7 +25,7 @@ _MOST = 10**7
 
 
 class ContextOptions(Options):
-    """What `memcli session context` takes."""
+    """The options of `memcli session context`."""
 
     query: str | None = argument(
         "[QUERY]", "The task; `-` reads standard input [default: the last user message of the session]."
@@ -125,7 +125,7 @@ def command(session: CommandContext, options: ContextOptions) -> None:
 
 
 def _report(session: CommandContext, window: ContextWindow, bundle: Bundle, name: str) -> None:
-    """Says what the window holds and lacks; in JSON the window says that itself."""
+    """Prints notes on what the window holds and lacks; JSON contains that already."""
     from memcli.extras.window import rendering as as_window
     from memcli.render.as_prompt import degraded, untrusted
 
@@ -140,7 +140,7 @@ def _report(session: CommandContext, window: ContextWindow, bundle: Bundle, name
 
 
 def _query(options: ContextOptions) -> str:
-    """The query, from the argument or a pipe; empty if the session is to have it. Raises UsageError."""
+    """The query, from the argument or a pipe; empty to take the last message of the session. Raises UsageError."""
     given = options.query
     if options.system == "-":
         if given == "-":
@@ -157,8 +157,7 @@ def _query(options: ContextOptions) -> str:
 
 
 def _session(workspace: Workspace, name: str | None) -> Conversation | None:
-    """The session that is named, or the current one if there is any. Raises NotFoundError, UsageError."""
-
+    """The named session, else the current one, or None if there is none. Raises NotFoundError, UsageError."""
     try:
         return chosen_session(workspace, name, ACTIVE, PAUSED)
     except NotFoundError:

@@ -1,5 +1,5 @@
-"""A context window as text for a prompt, with the system prompt, memories and summaries fenced as data and recent messages; as
-JSON, with what each section took and what was left out; and as the list of messages that a provider's interface takes."""
+"""The formats of a context window: Markdown for a prompt, with memories and summaries fenced as data; JSON, with the tokens of
+each section and what was left out; and the lists of messages that the interfaces of providers accept."""
 
 from __future__ import annotations
 
@@ -27,27 +27,28 @@ from memcli.render.clean import clean, clean_line, inert
 from memcli.safety.recalled import HEADER
 
 RECALLED = (MEMORIES, CHUNKS)
-"""The sections that stand inside the fence."""
+"""The sections inside the fence."""
 HEADINGS: Mapping[str, str] = {
     MEMORIES: "## Memories", CHUNKS: "## Earlier in this session", MESSAGES: "## Recent messages",
 }  # fmt: skip
 OVERHEAD = 4
 """The tokens that a provider counts for each message beside its text."""
 OPENING = "[The conversation began earlier.]"
-"""The first turn of a list of messages that would begin with the assistant's."""
+"""The text of a first message of the user, for a list that would begin with the assistant."""
 _NOUNS = {
     SYSTEM: ("system prompt", "system prompts"), MEMORIES: ("memory", "memories"),
     CHUNKS: ("summary of older messages", "summaries of older messages"), MESSAGES: ("message", "messages"),
 }  # fmt: skip
 _MOST_NAMED = 5
-"""More things that are left out for one reason are counted and not named."""
+"""The most items left out for one reason that are named; more are only counted."""
 _TOOL = "[output of a tool]"
 _INDENT = "   "
 _NONCE = "0" * 8
 
 
 def layout(space: str) -> WindowLayout:
-    """What things take in a window with memories of `space`, in whichever format takes most, so that all hold the same."""
+    """The tokens of items and frames in a window with memories of `space`."""
+    # Each is that of the format that takes most, so that a window has the same items in all formats.
     fence = "\n".join(["", *_fenced(space, _NONCE, ""), "", ""])
 
     def cost(item: Item) -> int:
@@ -67,35 +68,35 @@ def layout(space: str) -> WindowLayout:
 
 
 def of_section(section: Section, space: str) -> Item:
-    """A recalled memory as a window has it, in the text that a bundle would show."""
+    """The item for a recalled memory, with the text that a bundle shows."""
     text, above = section_text(section), label(section, space)
     return Item(MEMORIES, section.memory.id, text, above, priority=section.score)
 
 
 def render(window: ContextWindow, space: str) -> str:
-    """The window as Markdown, ready for a prompt; what was left out is not in it."""
+    """The window as Markdown for a prompt, without what was left out."""
     parts = [*map(block, window.of(SYSTEM)), *recalled(window, space), *_section(window, MESSAGES)]
     return "\n\n".join(parts) + "\n" if parts else ""
 
 
 def recalled(window: ContextWindow, space: str) -> list[str]:
-    """The memories and summaries in their fence, marked as data; nothing where there are none."""
+    """The memories and summaries in their fence, marked as data; empty if there are none."""
     body = "\n\n".join(part for section in RECALLED for part in _section(window, section))
     return ["\n".join(_fenced(space, nonce_of(body), body))] if body else []
 
 
 def block(item: Item) -> str:
-    """An item under its label. Its lines are indented, so that none can imitate what stands around it; the system prompt is
-    the caller's own and printed as it is.
-    """
+    """An item below its label, indented; the system prompt is neither labelled nor indented."""
     if item.section == SYSTEM:
-        return clean(item.text).strip()
+        return clean(item.text).strip()  # the caller wrote it, so nothing in it needs to be made harmless
+    # Indented, so that no line can imitate a label, a heading or the end of the fence.
     lines = inert(clean(item.text)).strip().splitlines()
     return "\n".join([inert(clean_line(item.label)), *(f"{_INDENT}{line}".rstrip() for line in lines)])
 
 
 def content(item: Item) -> str:
-    """The text of a message in a list of messages; what is not said there by its role says where it is from."""
+    """The text of a message in a list of messages, below a mark of its source that its role does not give: a memory, a tool or
+    the name of the speaker."""
     text = inert(clean(item.text)).strip()
     if item.source:
         return f"{inert(clean_line(item.label))}\n{text}"
@@ -104,7 +105,7 @@ def content(item: Item) -> str:
 
 
 def report(window: ContextWindow) -> list[str]:
-    """What the window holds, and what was left out and why: lines beside the window."""
+    """Lines for standard error: what the window holds, and what was left out, with the reasons."""
     limits = window.limits
     held = [(name, window.of(name)) for name in SECTIONS if window.of(name)]
     parts = [_many(name, len(items), sum(item.tokens for item in items)) for name, items in held]
@@ -120,7 +121,7 @@ def report(window: ContextWindow) -> list[str]:
 
 
 def left_out(window: ContextWindow) -> Iterator[str]:
-    """One line for each thing that was left out, or whose rest was; one for all where there are many for one reason."""
+    """A line for each item that was left out, or whose rest was; one line for all if more than _MOST_NAMED have one reason."""
     groups: dict[tuple[str, str], list[LeftOut]] = {}
     for one in window.left_out:
         groups.setdefault((one.section, one.reason), []).append(one)
@@ -133,7 +134,7 @@ def left_out(window: ContextWindow) -> Iterator[str]:
 
 
 def notes(window: ContextWindow) -> list[str]:
-    """What the system prompt took beyond its reserve."""
+    """Notes on the tokens that the system prompt takes beyond its reserve."""
     found = []
     if window.borrowed:
         found.append(f"The system prompt exceeds its reserve by {window.borrowed:,} tokens, taken from the rest.")
@@ -161,7 +162,7 @@ _SHARES = {MESSAGES: 0.6, MEMORIES: 0.4}
 
 
 def window_to_json(window: ContextWindow, query: str, space: str) -> dict[str, Json]:
-    """The whole window."""
+    """The window as JSON, with the allocation and what was left out."""
     limits = window.limits
     allocation: dict[str, Json] = {}
     for section in SECTIONS:
@@ -206,9 +207,8 @@ def _item(item: Item) -> dict[str, Json]:
 
 
 def openai(window: ContextWindow, space: str) -> list[Json]:
-    """`{role, content}` each, a system message first if there is anything for it. What tools put out stands in a user's
-    message, marked, so that the list needs no ids of calls.
-    """
+    """The messages as `{role, content}`, with a system message first unless it would be empty."""
+    # The output of a tool is a marked message of the user: the role `tool` would require the id of a call.
     system = _system(window, space)
     return [
         *([{"role": "system", "content": system}] if system else []),
@@ -217,7 +217,7 @@ def openai(window: ContextWindow, space: str) -> list[Json]:
 
 
 def anthropic(window: ContextWindow, space: str) -> dict[str, Json]:
-    """`{system, messages}`: the messages alternate, beginning with the user's; `system` is left out where it is empty."""
+    """`{system, messages}`, without `system` if it is empty. The roles of messages alternate, beginning with the user."""
     turns = [
         {"role": role, "content": "\n\n".join(content(item) for item in items)}
         for role, items in groupby(window.of(MESSAGES), key=_role)
