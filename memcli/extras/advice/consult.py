@@ -227,10 +227,9 @@ def _decide(
         for number, memory in enumerate(stored, 1)
     ]  # fmt: skip
     prompt = describe.make_compact([memory.raw or memory.summary_short for memory in shown[: len(new)]], numbered, most)
-    decided = describe.reader(len(stored), mergeable, most)
 
     def read(data: Json) -> tuple[describe.Decision, ...]:
-        decisions = decided(data)
+        decisions = describe.read_decisions(len(stored), mergeable, most, data)
         for one in decisions:
             if one.into and (wrong := _lost(one.text, candidates[one.target - 1], candidates[one.into - 1])):
                 raise ValueError(wrong)

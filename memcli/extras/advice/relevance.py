@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from threading import Thread
 
 from memcli.app.talk import NAME as TALK
@@ -99,7 +100,7 @@ class Verifier:
             described.append({"path": memory.path, "kind": memory.kind, "date": memory.created_at[:10], "text": text})
         prompt = describe.make_verify(topic, described)
         relevant, is_stored = consult(
-            self._workspace, prompt, describe.reader_verify(len(candidates)), within=self._left, keep=VERDICT
+            self._workspace, prompt, partial(describe.read_verdict, len(candidates)), within=self._left, keep=VERDICT
         )
         rejected = [section for n, section in enumerate(candidates, 1) if n not in relevant]
         # A stored verdict was recorded when it was given: recorded again, it would lower the confidence each time.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import accumulate
 
 from memcli.app.session_end import Yield, by_rules
@@ -167,7 +168,8 @@ def topics_of(workspace: Workspace, gaps: Sequence[Gap]) -> list[GapTopic]:
         return []
     question = prompt.make_gaps([gap.topic for gap in gaps])
     try:
-        found, _ = consult(workspace, question, prompt.reader(len(gaps)), within=WITHIN_SECONDS, keep=QUESTION)
+        read = partial(prompt.read_topics, len(gaps))
+        found, _ = consult(workspace, question, read, within=WITHIN_SECONDS, keep=QUESTION)
     except (ProviderError, RefusedError, UsageError) as error:
         workspace.warn(f"{error.message}; named locally")
         return []

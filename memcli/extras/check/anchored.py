@@ -103,11 +103,6 @@ def unmatched_triggers(
     return found
 
 
-def enforced(workspace: Workspace, space: str) -> Sequence[Memory]:
-    """The current memories of a space that `guard` enforces."""
-    return _current(workspace, space, "enforce", lambda memory: memory.enforce)
-
-
 def _current(workspace: Workspace, space: str, name: str, has: Callable[[Memory], bool]) -> Sequence[Memory]:
     """The active, not superseded memories of a space for which `has` is true, with their id, path, kind and field `name`
     redacted."""
@@ -207,7 +202,7 @@ def count_rules(workspace: Workspace) -> tuple[int, int]:
     """The number of enforced memories of tracked spaces, and the number of memories that fail `check code`, for an anchor or
     for a trigger; 0 of these outside of a work tree. Raises CorruptError, StoreError."""
     spaces = tracked_spaces(workspace)
-    count = sum(len(enforced(workspace, space)) for space in spaces)
+    count = sum(len(_current(workspace, space, "enforce", lambda memory: memory.enforce)) for space in spaces)
     code = workspace.load_code()
     if code is None:
         return count, 0

@@ -129,12 +129,12 @@ def _ask(
                 bundle = next(bundles)
             except UsageError as error:
                 raise UsageError(f"{expectation.case.place}: {error.message}", error.hint) from None
-            entries = []
+            entries: list[AnswerEntry] = []
             for number, section in enumerate(bundle.sections, 1):
                 own = (section.memory.id, section.memory.path)
                 # One entry stands for all memories of a commit: any of their names satisfies a target.
                 names = frozenset(name for pair in (own, *section.also) for name in pair)
-                entries.append(AnswerEntry(names, " ".join(print_entry(number, section, bundle).split())))
+                entries.append((names, " ".join(print_entry(number, section, bundle).split())))
             is_empty = not entries and bundle.reason != BUDGET_TOO_SMALL
             found[n] = judge(expectation, entries, is_empty), bundle
     return [found[n] for n in range(len(expectations))]

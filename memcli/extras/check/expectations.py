@@ -44,11 +44,8 @@ class Case(Record, kw_only=True):
         return f"{self.file}:{self.line}"
 
 
-class AnswerEntry(Record):
-    """One entry of a result: the ids and paths that it stands for, and its printed text with white space collapsed."""
-
-    names: frozenset[str]
-    text: str
+AnswerEntry = tuple[frozenset[str], str]
+"""One entry of a result: the ids and paths that it stands for, and its printed text with white space collapsed."""
 
 
 class Want(Record):
@@ -144,12 +141,12 @@ def _mean(values: Sequence[float]) -> float | None:
 
 def _place(want: Want, entries: Sequence[AnswerEntry]) -> int | None:
     """The rank, from 1, of the first entry that meets a condition; None if none does."""
-    for place, entry in enumerate(entries, 1):
+    for place, (names, text) in enumerate(entries, 1):
         if want.patterns:
-            is_met = any(pattern.search(entry.text) for pattern in want.patterns)
+            is_met = any(pattern.search(text) for pattern in want.patterns)
         else:
-            globbed = want.glob is not None and any(map(want.glob.fullmatch, entry.names))
-            is_met = globbed or want.text in entry.names
+            globbed = want.glob is not None and any(map(want.glob.fullmatch, names))
+            is_met = globbed or want.text in names
         if is_met:
             return place
     return None

@@ -101,7 +101,17 @@ def trusted_fingerprints(data: bytes, where: str) -> frozenset[str]:
     if b"PRIVATE KEY-----" in data:
         raise UsageError(f"{where} is a private key", "use the public key, FILE.pub")
     if data.lstrip().startswith(b"-----BEGIN PUBLIC KEY-----"):
-        found = {_pem_key(data, where)}
+        library = _library()
+        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+        try:
+            key = library.load_pem_public_key(data)
+        except (ValueError, UnsupportedAlgorithm):
+            raise UsageError(f"{where} is not a public key", "use an OpenSSH public key, or PEM") from None
+        if not isinstance(key, Ed25519PublicKey):
+            raise UsageError(f"the key {where} is not an ed25519 key", MAKE_KEY)
+        found = {key.public_bytes(library.Encoding.Raw, library.PublicFormat.Raw)}
     else:
         found = set(_line_keys(data.decode(errors="replace")))
     if not found:
@@ -142,20 +152,6 @@ def _line_keys(text: str) -> Iterator[bytes]:
             continue
         if (kind, len(public), rest) == (_KIND, _KEY_SIZE, b""):
             yield public
-
-
-def _pem_key(data: bytes, where: str) -> bytes:
-    library = _library()
-    from cryptography.exceptions import UnsupportedAlgorithm
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-    try:
-        key = library.load_pem_public_key(data)
-    except (ValueError, UnsupportedAlgorithm):
-        raise UsageError(f"{where} is not a public key", "use an OpenSSH public key, or PEM") from None
-    if not isinstance(key, Ed25519PublicKey):
-        raise UsageError(f"the key {where} is not an ed25519 key", MAKE_KEY)
-    return key.public_bytes(library.Encoding.Raw, library.PublicFormat.Raw)
 
 
 def _signed(message: bytes) -> bytes:

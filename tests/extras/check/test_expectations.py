@@ -9,8 +9,8 @@ from memcli.extras.check.expectations import AnswerEntry, Case, CaseVerdict, Mea
 from tests.policy.test_fields import CASES
 
 ENTRIES = [
-    AnswerEntry(frozenset(("mem_a", "db/choice")), "1. [mem_a] We chose PostgreSQL because of JSONB."),
-    AnswerEntry(frozenset(("mem_b", "code/src/a.py/x", "mem_c", "code/src/b.py/y")), "2. [mem_b] Fix the pool size"),
+    (frozenset(("mem_a", "db/choice")), "1. [mem_a] We chose PostgreSQL because of JSONB."),
+    (frozenset(("mem_b", "code/src/a.py/x", "mem_c", "code/src/b.py/y")), "2. [mem_b] Fix the pool size"),
 ]
 
 

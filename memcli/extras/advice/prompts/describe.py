@@ -4,7 +4,7 @@ memories to delete or merge); verify the candidates of a recall (which ones answ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from memcli.errors import UsageError
@@ -179,39 +179,35 @@ def make_compact(new: Sequence[str], candidates: Sequence[Mapping[str, Json]], m
     )
 
 
-def reader(count: int, mergeable: Collection[int], most: int) -> Callable[[Json], tuple[Decision, ...]]:
-    """A reader of the answer about `count` candidates, of which those with the numbers `mergeable` may be merged. It raises
+def read_decisions(count: int, mergeable: Collection[int], most: int, data: Json) -> tuple[Decision, ...]:
+    """The decisions in the answer about `count` candidates, of which those with the numbers `mergeable` may be merged. Raises
     ValueError for an invalid answer, and for more than `most` decisions."""
-
-    def read(data: Json) -> tuple[Decision, ...]:
-        if wrong := problem(data, COMPACT_SCHEMA, "answer"):
-            raise ValueError(wrong)
-        found = []
-        for each in data["decisions"]:
-            text = each["text"].strip()
-            if each["action"] == DELETE:
-                found.append(Decision(each["target"], 0, "", each["reason"]))
-                continue
-            if not each["into"]:
-                raise ValueError("merge needs the number of the memory that takes the other in")
-            if not text:
-                raise ValueError("merge needs the new text")
-            if len(text) > _COMPACT_LONGEST:
-                raise ValueError(f"the new text is longer than {_COMPACT_LONGEST} characters")
-            found.append(Decision(each["target"], each["into"], text, each["reason"]))
-        if not 0 < len(found) <= most:
-            raise ValueError(f"there must be 1 to {most} decisions, not {len(found)}")
-        named = [number for one in found for number in (one.target, one.into) if number]
-        if unknown := [number for number in named if number > count]:
-            raise ValueError(f"there is no stored memory {unknown[0]}")
-        if len(set(named)) < len(named):
-            raise ValueError("each stored memory may occur once")
-        merged = [number for one in found if one.into for number in (one.target, one.into)]
-        if fixed := [number for number in merged if number not in mergeable]:
-            raise ValueError(f"stored memory {fixed[0]} is not mergeable")
-        return tuple(found)
-
-    return read
+    if wrong := problem(data, COMPACT_SCHEMA, "answer"):
+        raise ValueError(wrong)
+    found = []
+    for each in data["decisions"]:
+        text = each["text"].strip()
+        if each["action"] == DELETE:
+            found.append(Decision(each["target"], 0, "", each["reason"]))
+            continue
+        if not each["into"]:
+            raise ValueError("merge needs the number of the memory that takes the other in")
+        if not text:
+            raise ValueError("merge needs the new text")
+        if len(text) > _COMPACT_LONGEST:
+            raise ValueError(f"the new text is longer than {_COMPACT_LONGEST} characters")
+        found.append(Decision(each["target"], each["into"], text, each["reason"]))
+    if not 0 < len(found) <= most:
+        raise ValueError(f"there must be 1 to {most} decisions, not {len(found)}")
+    named = [number for one in found for number in (one.target, one.into) if number]
+    if unknown := [number for number in named if number > count]:
+        raise ValueError(f"there is no stored memory {unknown[0]}")
+    if len(set(named)) < len(named):
+        raise ValueError("each stored memory may occur once")
+    merged = [number for one in found if one.into for number in (one.target, one.into)]
+    if fixed := [number for number in merged if number not in mergeable]:
+        raise ValueError(f"stored memory {fixed[0]} is not mergeable")
+    return tuple(found)
 
 
 VERIFY_VERSION = 1
@@ -251,15 +247,11 @@ def make_verify(question: str, candidates: Sequence[Mapping[str, str]]) -> Promp
     )
 
 
-def reader_verify(count: int) -> Callable[[Json], frozenset[int]]:
-    """A reader of the answer about `count` candidates: the numbers of the relevant ones. It raises ValueError."""
-
-    def read(data: Json) -> frozenset[int]:
-        if wrong := problem(data, VERIFY_SCHEMA, "answer"):
-            raise ValueError(wrong)
-        numbers = frozenset(data["relevant"])
-        if unknown := sorted(n for n in numbers if n > count):
-            raise ValueError(f"there is no candidate {unknown[0]}")
-        return numbers
-
-    return read
+def read_verdict(count: int, data: Json) -> frozenset[int]:
+    """The numbers of the relevant ones among `count` candidates in the answer. Raises ValueError for an invalid answer."""
+    if wrong := problem(data, VERIFY_SCHEMA, "answer"):
+        raise ValueError(wrong)
+    numbers = frozenset(data["relevant"])
+    if unknown := sorted(n for n in numbers if n > count):
+        raise ValueError(f"there is no candidate {unknown[0]}")
+    return numbers

@@ -4,7 +4,7 @@ questions by topic, and name the topics.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from memcli.extras.advice.prompts.fence import RULE, fenced
 from memcli.model.conversation import Prompt
@@ -146,26 +146,22 @@ def make_gaps(questions: Sequence[str]) -> Prompt:
     )
 
 
-def reader(count: int) -> Callable[[Json], list[tuple[str, list[int]]]]:
-    """A reader of the answer about `count` questions: the name of each topic, and the numbers of its questions. Questions may
-    be missing. It raises ValueError for an invalid answer."""
-
-    def read(data: Json) -> list[tuple[str, list[int]]]:
-        if wrong := problem(data, GAPS_SCHEMA, "answer"):
-            raise ValueError(wrong)
-        topics = [(_name(one["name"]), one["questions"]) for one in data["topics"]]
-        numbers = [number for _, questions in topics for number in questions]
-        if unknown := [number for number in numbers if number > count]:
-            raise ValueError(f"there is no question {unknown[0]}")
-        if len(set(numbers)) < len(numbers):
-            raise ValueError("each question belongs to one topic")
-        if not all(questions for _, questions in topics):
-            raise ValueError("each topic needs a question")
-        if len({name.casefold() for name, _ in topics}) < len(topics):
-            raise ValueError("two topics have one name")
-        return topics
-
-    return read
+def read_topics(count: int, data: Json) -> list[tuple[str, list[int]]]:
+    """The name of each topic in the answer about `count` questions, and the numbers of its questions; questions may be missing.
+    Raises ValueError for an invalid answer."""
+    if wrong := problem(data, GAPS_SCHEMA, "answer"):
+        raise ValueError(wrong)
+    topics = [(_name(one["name"]), one["questions"]) for one in data["topics"]]
+    numbers = [number for _, questions in topics for number in questions]
+    if unknown := [number for number in numbers if number > count]:
+        raise ValueError(f"there is no question {unknown[0]}")
+    if len(set(numbers)) < len(numbers):
+        raise ValueError("each question belongs to one topic")
+    if not all(questions for _, questions in topics):
+        raise ValueError("each topic needs a question")
+    if len({name.casefold() for name, _ in topics}) < len(topics):
+        raise ValueError("two topics have one name")
+    return topics
 
 
 def _name(text: str) -> str:

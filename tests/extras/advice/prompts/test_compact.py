@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import jsonschema
@@ -13,7 +14,7 @@ from memcli.model.tokens import count_tokens
 
 DELETE: dict[str, Any] = {"action": "delete", "target": 2, "into": 0, "text": "", "reason": "outdated"}
 MERGE: dict[str, Any] = {"action": "merge", "target": 1, "into": 3, "text": " Both. ", "reason": "repeated"}
-read = describe.reader(4, {1, 3}, 2)
+read = partial(describe.read_decisions, 4, {1, 3}, 2)
 
 
 def test_decisions_are_read_in_order() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import jsonschema
 import pytest
 
 from memcli.extras.advice.prompts import session
 from memcli.model.tokens import count_tokens
 
-read = session.reader(4)
+read = partial(session.read_topics, 4)
 
 
 def test_topics_are_read_and_questions_may_be_left_out() -> None:

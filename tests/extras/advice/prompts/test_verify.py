@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from memcli.extras.advice.prompts import describe
@@ -14,7 +16,7 @@ def test_candidates_are_numbered_and_named_by_an_answer() -> None:
     assert '"number": 1, "path": "db/postgresql"' in prompt.text
     assert len(prompt.text) < 3_000
     assert len(prompt.text.splitlines()) == 4
-    read = describe.reader_verify(2)
+    read = partial(describe.read_verdict, 2)
     assert read({"relevant": [2, 2]}) == {2}
     assert read({"relevant": []}) == frozenset()
     for wrong in ({"relevant": [3]}, {"relevant": [0]}, {"relevant": ["1"]}, {"relevant": [True]}, {}, []):
