@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from memcli import __version__
 from memcli.cli.output import as_error, on_one_line
 from memcli.errors import NotFoundError, UsageError
-from memcli.extras.mcp.offer import CURSOR, INSTRUCTIONS, Offer, Resource
+from memcli.extras.mcp.offer import CURSOR, INSTRUCTIONS, Offer
 from memcli.model.tokens import cut_tokens, end_of_tokens
 from memcli.record import Record
 
@@ -282,7 +282,14 @@ class Results:
         with _reported():
             admit(False)
             name, _, cursor = uri.partition(_QUERY)
-            one, value = self._find(name)
+            for one in self._offer.resources:
+                start = one.uri.partition("{")[0]
+                if name == one.uri or (one.is_template and name.startswith(start) and len(name) > len(start)):
+                    break
+            else:
+                known = ", ".join(one.uri for one in self._offer.resources)
+                raise NotFoundError(f"no resource {name[:_SHOWN]!r}", f"resources: {known}")
+            value = unquote(name[len(start) :])
             how = f'read this resource with "{_QUERY}%s" at the end of its URI'
             text = self._pages.read(name, cursor, lambda: one.read(value), how)
         return {"contents": [{"uri": uri, "mimeType": one.mime_type, "text": text}]}
@@ -299,15 +306,6 @@ class Results:
             text = cut_tokens(prompt.call(arguments), MOST_TOKENS - _NOTE_TOKENS)
         message = {"role": "user", "content": {"type": "text", "text": text}}
         return {"description": prompt.description, "messages": [message]}
-
-    def _find(self, uri: str) -> tuple[Resource, str]:
-        """The resource with this URI, and the value in it. Raises NotFoundError."""
-        for one in self._offer.resources:
-            start = one.uri.partition("{")[0]
-            if uri == one.uri or (one.is_template and uri.startswith(start) and len(uri) > len(start)):
-                return one, unquote(uri[len(start) :])
-        known = ", ".join(one.uri for one in self._offer.resources)
-        raise NotFoundError(f"no resource {uri[:_SHOWN]!r}", f"resources: {known}")
 
 
 def _report(error: Exception) -> str:

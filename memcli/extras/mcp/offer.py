@@ -92,7 +92,7 @@ class Offer(Record, kw_only=True):
 
 DEFAULT = ("recall", "remember", "get", "session context", "feedback")
 """The verbs whose first tool is offered without `--tools all`."""
-_PROMPT_TOKENS = 7_500
+_PROMPT_TOKENS = 7_500  # less than a result has at most: a prompt has no further pages
 _CONTENT = "content"
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 

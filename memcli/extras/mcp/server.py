@@ -44,6 +44,7 @@ def sdk_server(offer: Offer, admit: Callable[[Any, bool], None] = lambda _reques
     `admit` is called before each call, with its HTTP request and whether it may write. It raises MemcliError for a call that
     its caller may not make.
     """
+    # Imported here: on standard input, the import of the SDK would take most of the time until the first answer.
     import anyio
     import anyio.to_thread
     import mcp_types as types
@@ -51,7 +52,7 @@ def sdk_server(offer: Offer, admit: Callable[[Any, bool], None] = lambda _reques
     from mcp.shared.exceptions import MCPError
 
     results = Results(offer)
-    lock = anyio.Lock()
+    lock = anyio.Lock()  # calls share the environment of the process, and what they keep open of the store
 
     def lists(kind: type[_R], make: Callable[[], Result]) -> Callable[[Any, Any], Awaitable[_R]]:
         async def answer(_: Any, _params: Any) -> _R:

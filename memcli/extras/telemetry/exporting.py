@@ -33,6 +33,8 @@ _DEFAULT_TIMEOUT = "0.75"
 class Sender(SpanProcessor):
     """Sends spans in a thread of its own, as they end. If the collector is slower than the commands, the oldest are dropped."""
 
+    # Not the SDK's BatchSpanProcessor, which does not bound how long a process waits at its end.
+
     def __init__(self, exporter: SpanExporter) -> None:
         self._exporter = exporter
         self._waiting: deque[ReadableSpan] = deque(maxlen=_MOST_WAITING)
@@ -58,10 +60,6 @@ class Sender(SpanProcessor):
             while (self._waiting or self._is_busy) and (left := ends - monotonic()) > 0 and self._pid == os.getpid():
                 self._changed.wait(left)
 
-    def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        self.flush(timeout_millis / 1000)
-        return not self._waiting
-
     def _send(self) -> None:
         while True:
             with self._changed:
@@ -85,6 +83,7 @@ def make_exporter() -> SpanExporter:
 
 
 _lock = Lock()
+# By the id of the process, since a fork needs a provider of its own.
 _providers: dict[int, tuple[TracerProvider, Sender]] = {}
 
 
@@ -103,6 +102,7 @@ def open_tracer(environ: Mapping[str, str], make: Callable[[], SpanExporter] | N
             given = {**environ, **own}
             if not given.get("OTEL_SERVICE_NAME") and "service.name=" not in given.get("OTEL_RESOURCE_ATTRIBUTES", ""):
                 own["OTEL_SERVICE_NAME"] = "memcli"
+            # Shutdown at exit would wait for the collector without a bound: `flush` takes its place.
             with _overlaid(own):
                 sender = Sender((make or make_exporter)())
                 provider = TracerProvider(resource=Resource.create(), shutdown_on_exit=False)

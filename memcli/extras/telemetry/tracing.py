@@ -32,7 +32,7 @@ class CommandSpan(Observer):
     def __init__(self, name: str, tracer: Tracer, span: Span | None) -> None:
         super().__init__()
         self._name, self.tracer, self._span = name, tracer, span
-        self._items = 0
+        self.items = 0
         self.cost = TokenUsage(0, 0)
 
     def ranker(self, name: str, ranker: Ranker, sign: Callable[[str], str]) -> Ranker:
@@ -56,20 +56,17 @@ class CommandSpan(Observer):
 
     def shown(self, count: int) -> None:
         if self._span is not None and self._name == RECALL:
-            self._items += count
+            self.items += count
 
     def store(self, store: Store) -> Store:
-        return _Store(store, self.add_items) if self._span is not None and self._name != RECALL else store
-
-    def add_items(self, count: int) -> None:
-        self._items += count
+        return _Store(store, self) if self._span is not None and self._name != RECALL else store
 
     def ended(self, space: str, code: int) -> None:
         if self._span is None:
             return
         places = {"memcli.space": space, "memcli.backend": self.backend if self._name == RECALL else ""}
         self._span.set_attributes({name: value for name, value in places.items() if value})
-        self._span.set_attributes({"memcli.items": self._items, "memcli.exit_code": code})
+        self._span.set_attributes({"memcli.items": self.items, "memcli.exit_code": code})
         if self.cost.tokens:
             self._span.set_attributes(_of_cost(self.cost))
 
@@ -170,18 +167,18 @@ def _of_cost(usage: TokenUsage) -> dict[str, int | float]:
 
 
 class _Store:
-    """A store that passes on to `changed` how many memories a write touched."""
+    """A store that counts the memories that writes touch as items of a command."""
 
-    def __init__(self, store: Store, changed: Callable[[int], None]) -> None:
-        self._store, self._changed = store, changed
+    def __init__(self, store: Store, command: CommandSpan) -> None:
+        self._store, self._command = store, command
         self.spaces, self.open, self.policy, self.delete = store.spaces, store.open, store.policy, store.delete
 
     def update(self, space: str, change: Any) -> Receipt:
         receipt = self._store.update(space, change)
-        self._changed(len(receipt.touched))
+        self._command.items += len(receipt.touched)
         return receipt
 
     def submit(self, space: str, request: Json) -> tuple[Json, Receipt]:
         answer, receipt = self._store.submit(space, request)
-        self._changed(len(receipt.touched))
+        self._command.items += len(receipt.touched)
         return answer, receipt

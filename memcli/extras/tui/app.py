@@ -108,7 +108,7 @@ class Browser(App[None]):
 
     def _poll(self) -> None:
         """Reloads the space if its fingerprint has changed."""
-        if self.main_screen.changer.lock.locked():
+        if self.main_screen.changer.lock.locked():  # a change reads the space itself when it is done
             return
         try:
             now = catalogue.fingerprint(self.main_screen.workspace)
@@ -136,7 +136,7 @@ class Browser(App[None]):
 
     def _handle_exception(self, error: Exception) -> None:
         """Ends the browser after an unexpected error, as any command: the caller reports it on one line."""
-        if self.is_headless:
+        if self.is_headless:  # tests need the traceback
             super()._handle_exception(error)
         elif self.failure is None:
             cause = error.error if isinstance(error, WorkerFailed) else error

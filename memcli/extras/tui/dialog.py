@@ -90,13 +90,9 @@ class ChooseSpace(Dialog[str]):
 
     def __init__(self, names: Sequence[str], current: str) -> None:
         self._names = names
-        self._list = OptionList(*(Option(Content(clean_line(name))) for name in names), compact=True, markup=False)
-        self._current = current
-        super().__init__("spaces", "Enter: open   Esc: close", self._list)
-
-    def on_mount(self) -> None:
-        """Puts the cursor on the open space."""
-        self._list.highlighted = self._names.index(self._current) if self._current in self._names else 0
+        spaces = OptionList(*(Option(Content(clean_line(name))) for name in names), compact=True, markup=False)
+        spaces.highlighted = names.index(current) if current in names else 0
+        super().__init__("spaces", "Enter: open   Esc: close", spaces)
 
     @on(OptionList.OptionSelected)
     def choose(self, event: OptionList.OptionSelected) -> None:

@@ -36,6 +36,7 @@ class Recaller:
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "recall")
         self._stop = threading.Event()
+        # `str` takes a text and has no effect.
         self.on_warning: _Listener = str
         self.on_progress: _Listener = str
 
@@ -62,6 +63,7 @@ class Recaller:
             except Stopped:
                 return None
 
+        # The recall before ends at its next step; `answer` clears the event when its turn comes in the only thread.
         self._stop.set()
         return await asyncio.wrap_future(self._thread.submit(answer))
 

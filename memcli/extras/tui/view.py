@@ -264,6 +264,7 @@ class Rows(ScrollView, can_focus=True):
 
         The cursor goes to `path`, or to the nearest heading above it; else it remains on its row, or on the line of that.
         """
+        # Reversed, so that the first of several rows with a path counts.
         places = {row.path: n for n, row in reversed(list(enumerate(rows)))}
         index = places.get(path or (self.current.path if self.current else ""))
         while path and index is None and "/" in path:
@@ -372,6 +373,7 @@ class Rows(ScrollView, can_focus=True):
         y = at.y + self.scroll_offset.y
         if y >= len(self.rows):
             return
+        # A click on a memory with rows below it shows the memory; the next one opens or closes it.
         again = y == self._cursor
         self.action_move(y - self._cursor)
         row = self.rows[y]

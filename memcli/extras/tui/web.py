@@ -72,6 +72,7 @@ class LocalServer(Server):
     """Runs a command for each page, and shows its screen there. `key` must be in the address of the first request."""
 
     def __init__(self, command: Sequence[str], key: str, place: socket.socket) -> None:
+        # Pages run the command in a shell: with `exec` it replaces the shell, so that it is what a page ends.
         super().__init__(f"exec {shlex.join(command)}", HOST, place.getsockname()[1], "memcli")
         self._key = key
         self._place = place
@@ -177,7 +178,7 @@ async def _end(service: AppService) -> None:
     with suppress(Exception):  # whatever a broken connection raises, the process has to go
         async with asyncio.timeout(_SECONDS / 2):
             await service.stop()
-    process = service._process
+    process = service._process  # AppService has no method that waits for the process
     if process is None:
         return
     try:

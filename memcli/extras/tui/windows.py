@@ -79,7 +79,7 @@ def read_versions(history: StoreHistory, memory: Memory, name: str) -> tuple[lis
     """
     with history.reading() as read:
 
-        @cache
+        @cache  # a version is read as that of its commit, and as the parent of the next one
         def at(commit: str, file: str) -> Memory | None:
             data = read(commit, file) if commit else None
             try:
@@ -192,6 +192,7 @@ def read_links(workspace: Workspace) -> Graph:
     """The graph of links between the memories of the space, of the spaces that recall searches with it, and of all spaces that
     these link to. Raises CorruptError, StoreError."""
     existing = set(workspace.store.spaces())
+    # A recall that names no space also searches those beside `main`.
     beside = workspace.copy_with(is_space_named=False).spaces_to_read
     spaces: dict[str, tuple[Memory, ...]] = {}
     waiting = list(dict.fromkeys([workspace.space, *beside]))
@@ -202,6 +203,7 @@ def read_links(workspace: Workspace) -> Graph:
             ends = (elsewhere(target(link)) for memory in spaces[name] for link in memory.links)
             waiting += sorted({end[0] for end in ends if end})
     graph = build(spaces, workspace.main)
+    # Tags would connect memories that no link connects.
     return replace(graph, edges=tuple(edge for edge in graph.edges if edge.relation != HAS_TAG))
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 _GRACE_SECONDS = 0.3
-_HAS_TIMER = hasattr(signal, "setitimer")
 
 
 class _OverdueError(BaseException):
@@ -35,23 +34,20 @@ def stoppable() -> Iterator[threading.Event]:
 
     def request_stop(_number: int, _frame: FrameType | None) -> None:
         stop.set()
-        if _HAS_TIMER:
-            signal.setitimer(signal.ITIMER_REAL, _GRACE_SECONDS)
+        signal.setitimer(signal.ITIMER_REAL, _GRACE_SECONDS)
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
         raise _OverdueError
 
-    handlers = {signal.SIGINT: request_stop, signal.SIGTERM: request_stop}
-    if _HAS_TIMER:
-        handlers[signal.SIGALRM] = interrupt
+    # Work that blocks, as in a wait for a lock, does not see the event: the handler of the timer raises an error in it.
+    handlers = {signal.SIGINT: request_stop, signal.SIGTERM: request_stop, signal.SIGALRM: interrupt}
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield stop
     except _OverdueError:
         pass
     finally:
-        if _HAS_TIMER:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)  # before the handlers: without one SIGALRM ends the process
         for number, handler in before.items():
             signal.signal(number, handler)
 
