@@ -56,6 +56,7 @@ class Incoming(Record, kw_only=True):
 
 def encode_message(message: Mapping[str, Any]) -> bytes:
     """A message as a line of JSON in UTF-8."""
+    # A stored text may have half of a surrogate pair, which UTF-8 cannot encode: a "?" stands for it.
     return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
 
 

@@ -128,6 +128,7 @@ class LineServer:
         """Serves until the input ends and its requests are answered."""
         writer = Thread(target=self._write, daemon=True, name="answers")
         writer.start()
+        # A line is read in pieces of bounded size, since a client may never send its end.
         while line := self._source.readline(MOST_BYTES + 1):
             if len(line) > MOST_BYTES:
                 while line and not line.endswith(b"\n"):
@@ -198,6 +199,7 @@ class LineServer:
             with self._changed:
                 if self._current is not one:
                     return
+                # Sent while the lock is held: a request that `_cancel` has ended must have no answer.
                 self._send(answer)
                 self._current = None
                 self._changed.notify_all()

@@ -44,6 +44,7 @@ async def read_body(headers: Mapping[str, str], receive: Receive, limit: int = M
                     while (await receive()).get("more_body"):
                         pass
         return too_large
+    # A request with neither of these headers has no body (RFC 9112, 6.3).
     if "content-length" not in headers and "transfer-encoding" not in headers:
         return b""
     parts: list[bytes] = []

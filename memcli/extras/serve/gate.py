@@ -42,6 +42,7 @@ TOTAL_SECONDS = 60.0
 _HEALTH = "/health"
 _OPEN = (_HEALTH, "/login")
 _STATIC = "/static/"
+# Paths for programs: there are no forms and no pages, even for a browser.
 _API = ("/api/", "/apps", "/mcp", "/metrics", _HEALTH, "/openapi.json")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _BEARER = "bearer "
@@ -134,7 +135,8 @@ class Gate:
         except MemcliError as unread:
             error = unread
         # Connections are counted by token, so that one client cannot take those of all others. Health has a few of its own:
-        # it answers even where clients without a token have taken all of theirs.
+        # it answers even where clients without a token have taken all of theirs. It is done before the body is read, since a
+        # client may send that slowly.
         claim: Callable[[str], bool] = scope["state"]["connection"].claim
         if not ((path == _HEALTH and claim(HEALTH)) or claim(STRANGER if token is None else token.digest)):
             await answer.refuse(_TOO_MANY)
@@ -181,8 +183,8 @@ class Gate:
         return None
 
     def _authenticated(self, headers: Mapping[str, str]) -> tuple[Token | None, str]:
-        """The token that a request proves, None if it proves none, and the session of a browser, empty for other clients.
-        Raises StoreError, CorruptError."""
+        """The token that authenticates a request, None if there is none, and the session of a browser, empty for other
+        clients. Raises StoreError, CorruptError."""
         if given := headers.get("authorization", ""):
             is_bearer = given.lower().startswith(_BEARER)
             return self._access.tokens.find(given[len(_BEARER) :].strip()) if is_bearer else None, ""
@@ -341,6 +343,7 @@ class LimitedProtocol(H11Protocol):
 
     def on_response_complete(self) -> None:
         self._stop_waiting()
+        # Without a token the age counts: a connection must not stay open by repeating requests.
         if self._owner not in SHARES:
             self._since = self.loop.time()
         super().on_response_complete()

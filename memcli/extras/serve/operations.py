@@ -260,6 +260,7 @@ async def _expected(backend: Backend, space: str, name: str, caller: Caller, if_
     _, tag = await _get(backend, space, name, caller)
     if if_match is None or if_match.strip() == "*":
         return None
+    # A client may list several tags. The verb compares the one that matched again, while it holds the lock of the space.
     if not _is_listed(tag, if_match):
         raise ChangedError("the memory has changed", "read it again, and decide anew")
     return tag.strip('"')

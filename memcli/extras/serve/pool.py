@@ -36,6 +36,7 @@ class _Process:
         self.connection, theirs = Pipe()
         # The session of whoever started the server is not that of its callers.
         environ = {name: value for name, value in os.environ.items() if name != "MEMCLI_SESSION"}
+        # A session of its own, so that Ctrl-C at the terminal reaches the server alone, which ends its processes in order.
         with theirs:
             self.popen = subprocess.Popen(
                 [*command, str(theirs.fileno())], env=environ, pass_fds=[theirs.fileno()], start_new_session=True,

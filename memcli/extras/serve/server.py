@@ -49,6 +49,7 @@ def listen(port: int) -> socket.socket:
     """A listening socket on the loopback interface; port 0 picks a free one. Raises UsageError, StoreError."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
+        # A new server must not wait until the closed connections of the last one have timed out.
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((HOST, port))
         listening.listen(_BACKLOG)
@@ -85,6 +86,7 @@ async def serve(listening: socket.socket, pool: Pool | None, app: Gate, ready: C
     """Serves until SIGINT or SIGTERM. Calls `ready` once the processes of the pool are ready. Raises StoreError."""
     logging.getLogger("uvicorn").disabled = True
     logging.getLogger("uvicorn.error").disabled = True
+    # Without `proxy_headers=False`, uvicorn believes a client on this machine any address that it names.
     config = uvicorn.Config(
         app, http=LimitedProtocol, ws="none", lifespan="on", log_config=None, access_log=False,
         server_header=False, proxy_headers=False, h11_max_incomplete_event_size=MAX_HEAD, backlog=_BACKLOG,
@@ -131,6 +133,7 @@ def _add_logins(router: APIRouter, access: Admission) -> None:
             hint = "`memcli serve` prints one, and POST /api/login makes one"
             raise RefusedError("the link was used already, or is too old", hint)
         response = RedirectResponse("/", 303)
+        # Not `secure`, since the loopback interface has no TLS. `strict` hides the session from requests of other sites.
         response.set_cookie(
             access.cookie, session, max_age=int(SESSION_SECONDS), path="/", httponly=True, samesite="strict"
         )

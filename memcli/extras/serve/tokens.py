@@ -176,6 +176,8 @@ def _own_file(path: str) -> bytes | None:
 
 
 def _state(path: str) -> object:
+    """A value that differs if a file has changed; None if it does not exist."""
+    # The mode and the time of the inode as well, since a file that others can read must be refused at once.
     try:
         found = os.stat(path, follow_symlinks=False)
     except OSError:

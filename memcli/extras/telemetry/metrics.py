@@ -103,6 +103,7 @@ def _counter(name: str, text: str, totals: Totals, kind: str, labels: tuple[str,
         if key[0] == kind and key[1] == (command or key[1]):
             part = tuple(key[place] for place in places)
             sums[part] = sums.get(part, 0) + count
+    # To Prometheus a label with an empty value is no label.
     samples = [
         Sample(name, tuple((label, value) for label, value in zip(labels, part, strict=True) if value), count)
         for part, count in sorted(sums.items())

@@ -319,6 +319,7 @@ class Rows(ScrollView, can_focus=True):
         name = clean_line(row.name) or "?"
         if room < min(_LEAST_NAME, cell_len(name)):
             room, note = width - cell_len(left), ""
+        # A row of an answer has the whole path, of which the end is the most specific part.
         name = fit(name, max(0, room), keep_end=bool(row.lead))
         parts = ((left, base), (name, name_style), (note, note_style))
         return Strip([Segment(text, style) for text, style in parts if text], width)

@@ -90,6 +90,7 @@ def read_versions(history: StoreHistory, memory: Memory, name: str) -> tuple[lis
         start = history.repository.resolve("HEAD")
         now = memory_change(at(start, name), memory)
         found: list[Version] = [(None, now)] if now else []
+        # One commit more than is read shows whether there are older ones.
         commits = list(islice(_commits(history, start, name), MAX_COMMITS + 1))
         for commit, file, parents in commits[:MAX_COMMITS]:
             changes = [memory_change(at(*parent), at(commit.hash, file)) for parent in parents or [("", "")]]

@@ -167,6 +167,7 @@ async def _found(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[
             "space": home, "path": wanted.under, "kind": _some(wanted.kind), "tag": _some(wanted.tag),
             "all": wanted.state == ALL, "limit": PAGE + 1, "offset": (wanted.page - 1) * PAGE,
         }  # fmt: skip
+        # One memory more than a page has shows whether there is another page.
         found = await backend.call("list", options, caller) or []
         items = [_row(one, home) for one in found[:PAGE]]
         return {"listing": "list", "items": items, "has_more": len(found) > PAGE, "home": home}
@@ -197,6 +198,7 @@ async def _searched(backend: Backend, caller: Caller, wanted: PageRequest) -> di
         for section in bundle["sections"]
         if pages.sees(caller, section.get("space", bundle["space"]))
     ]
+    # Results of several bundles are merged by score; the rest of the key makes the order total.
     items.sort(key=lambda item: (-item["score"], item["space"], item["id"]))
     matched = sum(bundle.get("matched", 0) for bundle in bundles)
     return {

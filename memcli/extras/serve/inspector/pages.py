@@ -55,6 +55,7 @@ def _quoted(name: str) -> str:
     return quote(name, safe=_IN_PATH, errors="replace")
 
 
+# In seconds: up to which age a unit is used, and its length. A month is a twelfth of a year of 365.25 days.
 _STEPS = (
     (60, 1, "second"), (3_600, 60, "minute"), (86_400, 3_600, "hour"), (7 * 86_400, 86_400, "day"),
     (35 * 86_400, 7 * 86_400, "week"), (365 * 86_400, 2_629_800, "month"),
@@ -176,7 +177,9 @@ def see(address: str) -> RedirectResponse:
 
 
 def _page(template: str, status: int, values: Mapping[str, Any]) -> HTMLResponse:
+    """A rendered template. Caches must not give it to another caller."""
     text = _environment().get_template(template).render(values)
+    # A stored text may have half of a surrogate pair, which UTF-8 cannot encode.
     page = HTMLResponse(text.encode("utf-8", "replace"), status)
     page.headers["Cache-Control"] = "private, no-cache"
     page.headers["Vary"] = "Cookie, Authorization"
