@@ -22,16 +22,14 @@ def check_present(root: str, space: str = "") -> None:
     if space and os.path.lexists(os.path.join(Layout(root).spaces, f"{space}.json")):
         return
     found = absent(root)
-    if space and not found.keys().isdisjoint(("", space)):
-        raise _error(root, space, found.get(space) or found[""])
-    if found and not space:
-        raise _error(root, "", _of_whole(found))
+    if found and (not space or not found.keys().isdisjoint(("", space))):
+        raise _error(root, found, space)
 
 
 def absent_above(start: str, home: str) -> StoreError | None:
     """The error for the nearest store at or above the folder `start` that git tracks and the work tree lacks, if any."""
     _, roots = _stores_between(start, home, None)
-    return next((_error(root, "", _of_whole(found)) for root in roots if (found := absent(root))), None)
+    return next((_error(root, found) for root in roots if (found := absent(root))), None)
 
 
 def check_above(start: str, home: str, nearest: str | None) -> None:
@@ -45,7 +43,7 @@ def check_above(start: str, home: str, nearest: str | None) -> None:
             return
     for root in roots:
         if found := absent(root):
-            raise _error(root, "", _of_whole(found))
+            raise _error(root, found)
 
 
 def _stores_between(start: str, home: str, nearest: str | None) -> tuple[str, list[str]]:
@@ -108,14 +106,12 @@ def _is_deleted(layout: Layout, space: str) -> bool:
     return False
 
 
-def _of_whole(found: Mapping[str, str]) -> str:
-    """The command that restores the whole store, derived from the first of those for its spaces."""
-    command, _, path = next(iter(found.values())).rpartition(" ")
-    return f"{command} {path[: path.rindex(FOLDER) + len(FOLDER)]}"
-
-
-def _error(root: str, space: str, command: str) -> StoreError:
-    what = f"space {space!r}" if space else root
+def _error(root: str, found: Mapping[str, str], space: str = "") -> StoreError:
+    """The error for a `space`, or for the whole store, of which `absent` has found the commands."""
+    what, command = f"space {space!r}", found.get(space) or found.get("", "")
+    if not space:  # the same git command restores the whole folder as one file of it
+        verb, _, path = next(iter(found.values())).rpartition(" ")
+        what, command = root, f"{verb} {path[: path.rindex(FOLDER) + len(FOLDER)]}"
     return StoreError(
         f"{what} is tracked by git, but missing from this work tree",
         f"`{command}` brings it back; memcli begins no new one",

@@ -117,7 +117,14 @@ def check_erasable(root: str, private: str, marks: Collection[str]) -> None:
     wanted = [mark.encode() for mark in marks]
     for top in (private, os.path.join(root, "local", WAITING)):
         for path, name in _files(top, ""):
-            data = os.fsencode(name) + _contents(path)
+            data = os.fsencode(name)
+            if os.path.basename(path) == STATE:  # by rows, since a row may be spread over pages
+                from memcli.store.state import contents
+
+                with suppress(OSError):
+                    data += "\n".join(contents(path)).encode()
+            elif os.path.isfile(path) and not os.path.islink(path):
+                data += read_stored(path) or b""
             if any(mark in data for mark in wanted):
                 raise StoreError(
                     f"{private} cannot be written and has what is to be erased; nothing was erased",
@@ -242,16 +249,3 @@ def _move(path: str, target: str) -> None:
             ) from None
         write_file(target, read_stored(path) or b"", 0o600)
         remove_quietly(path)
-
-
-def _contents(path: str) -> bytes:
-    """The bytes to search in a file: of the local state its rows as text, since a row may be spread over pages. Raises
-    StoreError."""
-    if os.path.islink(path) or not os.path.isfile(path):
-        return b""
-    if os.path.basename(path) == STATE:
-        from memcli.store.state import contents
-
-        with suppress(OSError):
-            return "\n".join(contents(path)).encode()
-    return read_stored(path) or b""

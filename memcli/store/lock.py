@@ -13,39 +13,15 @@ from memcli.errors import LockedError, StoreError, hint_of
 from memcli.record import Record
 from memcli.store.atomic import open_own, read_regular
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from threading import Event
+
 WAIT_SECONDS = 10.0
 _LOOK_SECONDS = 0.05  # how often `unless` is called, since nothing wakes a waiting process for it
 _LONGEST_SECONDS = 3600.0  # a time-out that every system accepts
 _NOTE_BYTES = 128
 _TAKEN = (errno.EAGAIN, errno.EACCES, errno.EINTR, errno.EDEADLK)
-
-
-class _Turn:
-    """The place of this process in the kernel's queue for the lock of an open file."""
-
-    def __init__(self, fd: int) -> None:
-        from threading import Event, Thread
-
-        self._came = Event()
-        self._is_refused = False
-        # A blocking `flock` has no time-out, so a thread waits in it. Its descriptor is a duplicate: when the caller gives
-        # up and closes its own, a lock that comes later ends with the duplicate.
-        Thread(target=self._queue, args=(os.dup(fd),), daemon=True).start()
-
-    def wait(self, seconds: float) -> None:
-        """Waits at most `seconds` for the lock; if the kernel does not queue, until the caller should try again."""
-        if self._is_refused:
-            time.sleep(min(seconds, _LOOK_SECONDS))
-        else:
-            self._came.wait(seconds)
-
-    def _queue(self, fd: int) -> None:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX)
-        except OSError:  # the waiting caller tries again and reports the error
-            self._is_refused = True
-        os.close(fd)
-        self._came.set()
 
 
 class HeldLock(Record):
@@ -115,8 +91,10 @@ def share(path: str) -> int:
 
 def _acquire(fd: int, what: str, wait: float, unless: Callable[[], bool] | None, queues: bool) -> bool:
     end = time.monotonic() + wait
-    turn: _Turn | None = None
+    ended: Event | None = None
     while True:
+        # A wait that has ended has the lock, unless the kernel refused to queue: then the attempt below fails.
+        has_ended = ended is not None and ended.is_set()
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
@@ -132,11 +110,29 @@ def _acquire(fd: int, what: str, wait: float, unless: Callable[[], bool] | None,
             raise LockedError(
                 f"{what} is locked by another process (waited {wait:g} s)", "try again when it has finished"
             )
-        if not queues:
+        if has_ended or not queues:
             time.sleep(min(left, _LOOK_SECONDS))
             continue
-        turn = turn or _Turn(fd)
-        turn.wait(min(left, _LONGEST_SECONDS if unless is None else _LOOK_SECONDS))
+        ended = ended or _wait_in_queue(fd)
+        ended.wait(min(left, _LONGEST_SECONDS if unless is None else _LOOK_SECONDS))
+
+
+def _wait_in_queue(fd: int) -> Event:
+    """Waits in the kernel's queue for the lock of an open file, in a thread; the event is set when that has ended."""
+    from threading import Event, Thread
+
+    # A blocking `flock` has no time-out, so a thread waits in it. Its descriptor is a duplicate: when the caller gives up and
+    # closes its own, a lock that comes later ends with the duplicate.
+    ended, own = Event(), os.dup(fd)
+
+    def _queue() -> None:
+        with suppress(OSError):  # the caller tries again and reports the error
+            fcntl.flock(own, fcntl.LOCK_EX)
+        os.close(own)
+        ended.set()
+
+    Thread(target=_queue, daemon=True).start()
+    return ended
 
 
 _PATIENCE_SECONDS = 0.5  # `holder_of` in another process takes the lock for a moment

@@ -77,7 +77,13 @@ class PrivatePlace:
     def tracked(self) -> list[TrackedFile]:
         """The files in the folders that git tracks. Raises StoreError."""
         index = self._index()
-        return [] if index is None else self._below(index)
+        if index is None:
+            return []
+        store = os.path.relpath(os.path.realpath(self._layout.root), index.work_tree)
+        try:
+            return index.below([f"{store}/{name}" for name in FOLDERS])
+        except (OSError, ValueError) as error:
+            raise StoreError(f"cannot read git's index: {error}", "run `git status` to see what is wrong") from None
 
     def _seal_anew(self) -> list[str]:
         with _alone(self._layout.root):
@@ -152,7 +158,7 @@ class PrivatePlace:
         if not anew and fingerprint == last:
             return []
         try:
-            entries = self._below(index)
+            entries = self.tracked()
         except StoreError:  # memcli does not repair an index of git; `doctor` reports it
             return []
         aside = []
@@ -173,13 +179,6 @@ class PrivatePlace:
     def _index(self) -> IndexFile | None:
         work_tree = find_work_tree(os.path.dirname(os.path.realpath(self._layout.root)))
         return find_index(work_tree) if work_tree else None
-
-    def _below(self, index: IndexFile) -> list[TrackedFile]:
-        store = os.path.relpath(os.path.realpath(self._layout.root), index.work_tree)
-        try:
-            return index.below([f"{store}/{name}" for name in FOLDERS])
-        except (OSError, ValueError) as error:
-            raise StoreError(f"cannot read git's index: {error}", "run `git status` to see what is wrong") from None
 
 
 def _names_in(folder: str) -> list[str]:

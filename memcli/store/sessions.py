@@ -296,7 +296,7 @@ class FileSessions(Record):
 
     def start(self, session: Session) -> Session:
         """Creates a session without messages, under the lowest free id. Raises LockedError."""
-        with self._locked(session.space):
+        with self.locked(session.space):
             made, _ = self._place(session, session.started_at, session.title)
             self._write(made, [encode_header(made) + b"\n"])
             return made
@@ -304,7 +304,7 @@ class FileSessions(Record):
     def append(self, space: str, name: str, make: Callable[[Session], Sequence[Entry]]) -> Session:
         """Appends the entries that `make` returns for the current session, and returns the session with them. Raises
         NotFoundError, LockedError, and what `make` raises; then nothing is appended."""
-        with self._locked(space):
+        with self.locked(space):
             with self._file(space, name) as file:
                 session, size = file.ends()
             check_writable(session, _where(space, name))
@@ -313,15 +313,12 @@ class FileSessions(Record):
                 append_after(self._layout.session(space, name), data, size)
             return lines.session()
 
-    def find_imported(self, space: str, source: str, key: str) -> Session | None:
-        """The session that was imported from this source under this key, or None."""
+    def find_imported(self, space: str, source: str, key: str) -> tuple[Session | None, bool]:
+        """The session that was imported from this source under this key, or None; and whether it was deleted since."""
         place, is_there = self._place(Session("", space, source=source, key=key), source, key, of_source=True)
-        return self.open(space, place.id) if is_there else None
-
-    def was_deleted(self, space: str, source: str, key: str) -> bool:
-        """Whether the session imported from this source under this key was deleted, and not imported again since."""
-        place, is_there = self._place(Session("", space, source=source, key=key), source, key, of_source=True)
-        return not is_there and os.path.exists(os.path.join(self._marks(space, "deleted"), place.id))
+        if is_there:
+            return self.open(space, place.id), False
+        return None, os.path.exists(os.path.join(self._marks(space, "deleted"), place.id))
 
     def take_in(
         self, session: Session, messages: Iterable[Message], clean: Clean, *, dry_run: bool = False
@@ -373,7 +370,7 @@ class FileSessions(Record):
 
     def delete(self, space: str, name: str) -> None:
         """Removes the session for good. Raises NotFoundError, LockedError."""
-        with self._locked(space):
+        with self.locked(space):
             self._mark_deleted(space, name)
             remove_file(self._layout.session(space, name))
             self.unmark_ending(space, name)
@@ -409,7 +406,7 @@ class FileSessions(Record):
 
     def share(self, space: str, name: str, *, shared: bool) -> None:
         """Moves the file of a session to where git sees it, or back. Raises NotFoundError, LockedError, StoreError."""
-        with self._locked(space):
+        with self.locked(space):
             self._mark_deleted(space, name)
             path = self._layout.session(space, name)
             folder = self._folder(space, shared=shared)
@@ -456,7 +453,7 @@ class FileSessions(Record):
 
             def check(_: os.stat_result) -> None:
                 # Only now: an import may read for minutes, and others append messages meanwhile.
-                stack.enter_context(self._locked(session.space))
+                stack.enter_context(self.locked(session.space))
                 if os.path.lexists(path) if before is None else not before.is_same(path):
                     raise LockedError(f"session {session.id} was written meanwhile", "run the command again")
 
@@ -489,8 +486,9 @@ class FileSessions(Record):
         check_no_link(folder)
         return folder
 
-    def _locked(self, space: str) -> AbstractContextManager[HeldLock | None]:
-        return lock_sessions(self._layout, space, self._wait)
+    def locked(self, space: str) -> AbstractContextManager[HeldLock | None]:
+        """The lock for writing sessions of the space. Raises LockedError, StoreError."""
+        return _lock(self._layout, f"{check_space(space)}.lock", f"the sessions of space {space!r}", self._wait)
 
     def finishing(self, space: str, *, wait: bool = True) -> AbstractContextManager[object]:
         """The lock for storing the results of the end of a session of the space. Raises LockedError."""
@@ -500,11 +498,6 @@ class FileSessions(Record):
     def _importing(self, space: str) -> AbstractContextManager[HeldLock | None]:
         """The lock for imports into the space; other writers do not wait for it, as an import may take long."""
         return _lock(self._layout, f"{check_space(space)}.import.lock", f"the import into space {space!r}", self._wait)
-
-
-def lock_sessions(layout: Layout, space: str, wait: float) -> AbstractContextManager[HeldLock | None]:
-    """The lock for writing sessions of the space. Raises LockedError, StoreError."""
-    return _lock(layout, f"{check_space(space)}.lock", f"the sessions of space {space!r}", wait)
 
 
 def _lock(layout: Layout, name: str, what: str, wait: float) -> AbstractContextManager[HeldLock | None]:

@@ -103,17 +103,14 @@ class FileTrash:
 
     def erase(self, space: str, hashes: Mapping[str, str]) -> list[Memory]:
         """Removes the memories that `find` returns from every run of the space for good, and returns them. Raises StoreError."""
-        found = self._find(space, hashes)
+        found = self.find(space, hashes)
         for run, memories in found:
             self.drop(run, {memory.id for memory in memories})
         return [memory for _, memories in found for memory in memories]
 
-    def find(self, space: str, hashes: Mapping[str, str]) -> list[Memory]:
-        """The memories in runs of the space that have one of these ids, or a text with one of these hashes; damaged runs are
-        skipped. Raises StoreError for a run that cannot be read."""
-        return [memory for _, memories in self._find(space, hashes) for memory in memories]
-
-    def _find(self, space: str, hashes: Mapping[str, str]) -> list[tuple[Run, list[Memory]]]:
+    def find(self, space: str, hashes: Mapping[str, str]) -> list[tuple[Run, list[Memory]]]:
+        """The runs of the space that contain memories with one of these ids, or a text with one of these hashes, each with
+        these memories; damaged runs are skipped. Raises StoreError for a run that cannot be read."""
         found: list[tuple[Run, list[Memory]]] = []
         for name in self._names():
             try:

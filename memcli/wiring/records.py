@@ -85,7 +85,8 @@ class LocalRecords:
 
     def erase(self, space: str, hashes: Mapping[str, str]) -> None:
         """Erases memories, by their ids with the hashes of their texts, from all that memcli keeps beside the space."""
-        self.erase_traces(space, {*hashes, *(memory.id for memory in self.trash.find(space, hashes))})
+        also = (memory.id for _, memories in self.trash.find(space, hashes) for memory in memories)
+        self.erase_traces(space, {*hashes, *also})
         self.trash.erase(space, hashes)  # last: it alone says which other memories have the same text
 
     def erase_traces(self, space: str, ids: Collection[str]) -> None:

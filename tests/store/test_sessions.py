@@ -207,8 +207,8 @@ def test_an_import_adds_what_is_new(sessions: FileSessions) -> None:
     assert (take_in(sessions, said())[1], sessions.ids("main")) == (0, [])
     session, added = take_in(sessions, said(1, 2, 2))
     assert (session.messages, added) == (2, 2)
-    assert sessions.find_imported("main", "codex", "k1") == session
-    assert sessions.find_imported("main", "codex", "k2") is None
+    assert sessions.find_imported("main", "codex", "k1") == (session, False)
+    assert sessions.find_imported("main", "codex", "k2") == (None, False)
     assert take_in(sessions, said(1, 2)) == (session, 0)
     grown, added = take_in(sessions, said(1, 2, 3), dry_run=True)
     assert (grown.id, grown.messages, added) == (session.id, 3, 1)

@@ -33,7 +33,7 @@ from memcli.store.layout import Layout
 from memcli.store.lock import WAIT_SECONDS, HeldLock, locked
 from memcli.store.pending import leftovers, pending
 from memcli.store.place import PrivatePlace
-from memcli.store.sessions import SUFFIX, SessionFile, lock_sessions, short_key
+from memcli.store.sessions import SUFFIX, FileSessions, SessionFile, short_key
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
 
 _ID = re.compile(of_memory("id") + rb'("[^\n]*"),?\n')
@@ -271,7 +271,7 @@ def _check(layout: Layout, space: str, name: str, wait: float, repair: bool) -> 
     where = os.path.join("sessions", space, f"{name}{SUFFIX}")
     try:
         with (
-            lock_sessions(layout, space, wait) if repair else nullcontext(),
+            FileSessions(layout, wait).locked(space) if repair else nullcontext(),
             closing(SessionFile(layout.session(space, name), where)) as file,
         ):
             found = _examine(file, Session(name, space))

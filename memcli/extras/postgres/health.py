@@ -44,24 +44,19 @@ def examine(server: Server) -> list[HealthRow]:
             begun = time.perf_counter()
             connection.execute("SELECT 1")
             times.append(time.perf_counter() - begun)
+        installed, offered = connection.execute(_EXTENSION).fetchone() or (None, None)
+        extension = f"version {offered} is available" if offered else "not installed on the server"
+        if installed:
+            extension = f"version {installed}"
         found = [
             ("server", number >= _OLDEST, f"{version}, {encrypted}", "memcli needs PostgreSQL 14"),
             ("schema", True, f"{schema}, version {max(applied(connection, schema))}", ""),
-            _extension(connection),
+            ("pgvector", bool(installed or offered), extension, "install pgvector there"),
             _rights(connection),
             ("latency", True, f"{median(times) * 1000:.1f} ms a round trip", ""),
         ]
     # The texts contain names that the server decides, which a model must not take for instructions.
     return [(name, ok, quotable(text, _LONGEST), fix) for name, ok, text, fix in found]
-
-
-def _extension(connection: Connection) -> HealthRow:
-    installed, offered = connection.execute(_EXTENSION).fetchone() or (None, None)
-    if installed:
-        return "pgvector", True, f"version {installed}", ""
-    if offered:
-        return "pgvector", True, f"version {offered} is available", ""
-    return "pgvector", False, "not installed on the server", "install pgvector there"
 
 
 def _rights(connection: Connection) -> HealthRow:

@@ -123,7 +123,7 @@ class ServerStore:
                 remove(connection, name)
             return WriteResult(receipt, going=going, mark=held.mark, is_purge=True)
 
-        self._finish(name, self._transact(name, work, f"delete space {name!r}"))
+        self._transact(name, work, f"delete space {name!r}")
         return found[0]
 
     def _submit_by_mail(self, space: str, request: Json) -> tuple[Json, Receipt]:
@@ -141,7 +141,7 @@ class ServerStore:
         answers: Mapping[UUID, Json] = {}
         try:
             while token not in answers:  # a holder answers at most 64 requests at once
-                answers = self._finish(space, self._transact(space, work, f"write space {space!r}", place)).answers
+                answers = self._transact(space, work, f"write space {space!r}", place).answers
         except MemcliError as error:
             if not is_sent:
                 raise
@@ -182,7 +182,7 @@ class ServerStore:
 
     def _write(self, space: str, request: Json, plan: PlanChange, *, may_wait: bool) -> WriteResult:
         work = partial(self._make, space=space, request=request, plan=plan, may_wait=may_wait)
-        return self._finish(space, self._transact(space, work, f"write space {space!r}"))
+        return self._transact(space, work, f"write space {space!r}")
 
     def _make(
         self,
@@ -245,13 +245,13 @@ class ServerStore:
         what: str,
         first: Callable[[Connection], None] = lambda _: None,
     ) -> WriteResult:
+        """Runs `work` in one transaction (see `Server.transact`); after the commit, erases traces and reports the trash. Raises
+        StoreError, also if traces are left."""
+
         def is_done(connection: Connection, done: WriteResult) -> bool:
             return done.mark is None or is_marked(connection, space, done.mark)
 
-        return self._server.transact(work, is_done, what, first)
-
-    def _finish(self, space: str, done: WriteResult) -> WriteResult:
-        """Erases traces and reports the trash, after the commit; returns `done`. Raises StoreError if traces are left."""
+        done = self._server.transact(work, is_done, what, first)
         going = done.going
         if going is None:
             return done

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from _thread import get_ident
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -56,12 +56,7 @@ class ServerTrash:
     def __init__(self, server: Server, warn: Callable[[str], None]) -> None:
         self._server = server
         self._warn = warn
-        self._threads = threading.local()
-
-    @property
-    def _looked(self) -> dict[str, Callable[[], dict[str, bool]]]:
-        found: dict[str, Callable[[], dict[str, bool]]] = self._threads.__dict__.setdefault("looked", {})
-        return found
+        self._ahead: dict[tuple[int, str], Callable[[], dict[str, bool]]] = {}  # of `looking`, by thread and space
 
     def runs(self, skip: Callable[[str], None] | None = None) -> list[Run]:
         with self._server.connected("read the trash") as connection:
@@ -78,7 +73,7 @@ class ServerTrash:
 
     def holds(self, space: str, name: str) -> bool:
         """Whether a run of the space contains the memory of this id."""
-        known = self._looked.get(space)
+        known = self._ahead.get((get_ident(), space))
         if known is not None and name in known():
             return known()[name]
         with self._server.connected("read the trash") as connection:
@@ -88,11 +83,11 @@ class ServerTrash:
     def looking(self, connection: Connection, space: str, names: Sequence[str]) -> Iterator[None]:
         """Within the block, in this thread, `holds` answers for these ids from one query on the connection of the write."""
         found = connection.execute(_HELD, [space, list(names)])  # fetched at the first `holds`, to save a round trip
-        self._looked[space] = cache(lambda: {name: name in _ids(found) for name in names})
+        self._ahead[get_ident(), space] = cache(lambda: dict.fromkeys(names, False) | dict.fromkeys(_ids(found), True))
         try:
             yield
         finally:
-            del self._looked[space]
+            del self._ahead[get_ident(), space]
 
     def put(self, run: Run) -> None:
         with self._server.connected("write the trash") as connection:

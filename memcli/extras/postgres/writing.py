@@ -46,7 +46,7 @@ class ServerShelf:
         self.header = replace(decode_space(header, self._where), objects=())
         self.size = size
         self._known: dict[str, Memory | None] = {}
-        self._lengths: dict[str, int] = {}
+        self.lengths: dict[str, int] = {}  # of the bodies that were read, in bytes
         self._paths: dict[str, str | None] = {}
         self._hashes: dict[str, list[str]] = {}
 
@@ -74,10 +74,6 @@ class ServerShelf:
                 self._paths[path] = self._paths[path] or name
             if digest in texts:
                 self._hashes[digest].append(name)
-
-    def length(self, name: str) -> int:
-        """The size in bytes of the body of a memory that was looked up; 0 if there is no such memory."""
-        return self._lengths.get(name, 0)
 
     def at(self, path: str) -> Memory | None:
         if path not in self._paths:
@@ -119,7 +115,7 @@ class ServerShelf:
         known = self._known.get(name)
         if known is None:
             known = self._known[name] = memory_of(body, self._where)
-            self._lengths[name] = len(body)
+            self.lengths[name] = len(body)
         return known
 
 
@@ -182,7 +178,7 @@ def put(connection: Connection, held: LockedSpace, change: Change, draft: Draft)
     dropped = sorted(change.drop)
     header = encode_full(replace(change.header or shelf.header, name=shelf.header.name, objects=()))
     touched = [*dropped, *(memory.id for memory in change.put)]
-    grown = sum(map(len, bodies)) - sum(shelf.length(name) for name in touched)
+    grown = sum(map(len, bodies)) - sum(shelf.lengths.get(name, 0) for name in touched)
     if dropped:
         connection.execute(_DROP, [space, dropped])
     if change.put:

@@ -81,7 +81,8 @@ def copy(session: CommandContext, options: CopyOptions) -> None:
 def _copied(session: CommandContext, source: SyncSide, target: SyncSide, mode: str) -> Sequence[Copied]:
     from memcli.extras.stores.copying import BATCH, check_copy, copied_spaces, copy_space
     from memcli.extras.stores.log import point_of
-    from memcli.extras.stores.sides import sync_base
+    from memcli.extras.stores.sync_base import FileSyncBase
+    from memcli.store.layout import Layout
 
     def settled(space: Space) -> None:
         """Stores what both sides have now as the base of a later sync, if one side is files and the other a server."""
@@ -89,7 +90,7 @@ def _copied(session: CommandContext, source: SyncSide, target: SyncSide, mode: s
             files, (server, there) = (source, (target, theirs)) if target.is_server else (target, (source, ours))
             point = point_of(there, space.name)
             if point.space == space:
-                sync_base(files.root, server).save(point)
+                FileSyncBase(Layout(files.root), server.identity).save(point)
 
     ours, theirs = _open_side(session, source, target), _open_side(session, target, source)
     names = copied_spaces(ours, session.options["space"])
@@ -149,11 +150,13 @@ def sync(session: CommandContext, options: SyncOptions) -> None:
     memcli.errors.UsageError: no server to sync with
     """
     from memcli.codec.merge import Merged
-    from memcli.extras.stores.sides import HERE, SyncSide, sync_base, team_side
+    from memcli.extras.stores.sides import HERE, SyncSide, team_side
+    from memcli.extras.stores.sync_base import FileSyncBase
     from memcli.extras.stores.syncing import sync as sync_space
     from memcli.model.names import check_space
     from memcli.model.space import Space
     from memcli.render.reports import merged_text
+    from memcli.store.layout import Layout
 
     here = SyncSide(HERE, session.options, os.environ)
     there = team_side(options.with_, session.options, os.environ)
@@ -161,7 +164,7 @@ def sync(session: CommandContext, options: SyncOptions) -> None:
         raise UsageError("a store cannot be synced with itself", "name another one with --with")
     ours, theirs = _open_side(session, here), _open_side(session, there, here)
     name = check_space(options.name or ours.space)
-    base = sync_base(here.root, there)
+    base = FileSyncBase(Layout(here.root), there.identity)
     done = sync_space(
         ours, theirs, name, base,
         accept_deletions=options.accept_deletions, as_new=options.as_new, shown=there.shown,

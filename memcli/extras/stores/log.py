@@ -32,7 +32,13 @@ def log(workspace: Workspace, limit: int | None, since: str | None, ref: str | N
         start = normalize_time(since)
         found = [act for act in found if str(act.get("time", "")) >= start]
     if ref is not None:
-        found = [act for act in found if any(_is(change, ref) for change in act.get("changes", ()))]
+        ids = beginnings(ref)
+        found = [
+            act for act in found
+            if ref and any(
+                str(one.get("id", "")).startswith(ids) or one.get("path") == ref for one in act.get("changes", ())
+            )
+        ]  # fmt: skip
     return found if limit is None else found[max(0, len(found) - limit) :]
 
 
@@ -46,10 +52,6 @@ def check_log(workspace: Workspace) -> Verification:
             f"audit/{workspace.space}.jsonl:{found.broken}: {found.reason}", f"{before} intact; do not rely on the rest"
         )
     return found
-
-
-def _is(change: dict[str, Any], ref: str) -> bool:
-    return bool(ref) and (str(change.get("id", "")).startswith(beginnings(ref)) or change.get("path") == ref)
 
 
 class PeerLog(Record):

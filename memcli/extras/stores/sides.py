@@ -7,9 +7,7 @@ from collections.abc import Mapping
 
 from memcli.digests import sha256
 from memcli.errors import NotFoundError, UsageError
-from memcli.extras.stores.sync_base import FileSyncBase
 from memcli.settings import FILES, is_server
-from memcli.store.layout import Layout
 from memcli.store.lock import WAIT_SECONDS
 from memcli.wiring import extra
 from memcli.wiring.roots import locate, make_store, named_root
@@ -51,11 +49,6 @@ class SyncSide:
     def make(self, environ: Mapping[str, str]) -> bool:
         """Creates the store in files if it does not exist; returns whether it did. Raises StoreError."""
         return not self.is_server and make_store({"root": self.root}, environ)[1]
-
-
-def sync_base(root: str, side: SyncSide) -> FileSyncBase:
-    """The bases of the spaces of the store at `root` for syncs with `side`."""
-    return FileSyncBase(Layout(root), side.identity)
 
 
 def team_side(named: str | None, options: Mapping[str, str | None], environ: Mapping[str, str]) -> SyncSide:

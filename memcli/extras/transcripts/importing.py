@@ -53,8 +53,8 @@ def import_transcript(
         source=transcript.source,
         key=intake.key(transcript.key),
     )
-    there = workspace.sessions.find_imported(session.space, session.source, session.key)
-    if there is None and not may_revive and workspace.sessions.was_deleted(session.space, session.source, session.key):
+    there, was_deleted = workspace.sessions.find_imported(session.space, session.source, session.key)
+    if was_deleted and not may_revive:
         return SessionImport(DELETED, session, 0, 0)
     before = "" if there is None else workspace.sessions.digest(there.space, there.id)
     incoming = intake.usable(transcript.messages() if messages is None else messages)

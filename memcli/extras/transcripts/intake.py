@@ -98,7 +98,7 @@ def list_new(session: CommandContext) -> None:
         except MemcliError as error:
             session.output.note(f"{path}: {on_one_line(error)}")
             continue
-        if transcript and workspace.sessions.find_imported(workspace.space, transcript.source, transcript.key) is None:
+        if transcript and not workspace.sessions.find_imported(workspace.space, transcript.source, transcript.key)[0]:
             found.append(path)
     session.output.answer(found, "\n".join(found))
     if not found:
