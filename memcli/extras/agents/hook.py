@@ -69,7 +69,7 @@ _WITHIN_SECONDS = 10.0
 def verified_bundle(
     workspace: Workspace, prompt: str, deadline: float | None, ends: float = math.inf
 ) -> tuple[Bundle, dict[str, Json]]:
-    """The memories for a prompt, verified by a language model if `hook_verify` says so, and the entry of the log about that.
+    """The memories for a prompt, verified by a language model if `hook_verify` is set, and the fields of the log about that.
     The model has until `ends` of the monotonic clock. Raises what recall raises."""
     mark, now = Mark(State(Layout(workspace.root)), "unverified"), workspace.clock()
     verify, problem = find_verifier(workspace, mark, now, ends)

@@ -101,6 +101,8 @@ def query_of(prompt: str) -> str:
     return text
 
 
+# Codex writes the output of a hook above 2,500 tokens to a file, Claude Code one above 10,000 characters: the model then sees a
+# preview alone.
 MAX_TOKENS = 2_000
 MAX_CHARACTERS = 9_000
 # The memories for files are leads, which anchors and triggers find and no ranking, so the basic backend will do.
@@ -125,6 +127,7 @@ def for_start(workspace: Workspace, since: str | None) -> Bundle:
     """The pinned memories, then those that were stored or changed at the time `since` or later, newest first. Raises what
     recall raises."""
     now = workspace.clock()
+    # `is_noted` is off here and below: hook.py notes the use of the memories that are injected in the end.
     space = workspace.space if workspace.is_space_named else workspace.main
     queries = [Query(topic="", now=now, budget=MAX_TOKENS)]
     if since is not None:

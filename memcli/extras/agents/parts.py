@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 ACTIVE, STALE, ABSENT, FOREIGN = "active", "stale", "absent", "foreign"
 INSTRUCTIONS, MCP, HOOKS, SKILL = ROLES = ("instructions", "mcp", "hooks", "skill")
+# Claude Code removes HTML comments before it injects a file, so the markers cost no tokens.
 BEGIN = "<!-- memcli: begin. `memcli agent uninstall` removes this block. -->"
 END = "<!-- memcli: end -->"
 _BLOCK = re.compile(r"<!-- memcli: begin\b[^\n]*-->.*?<!-- memcli: end -->(?:\r?\n)?", re.DOTALL)

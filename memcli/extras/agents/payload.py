@@ -61,7 +61,9 @@ _PATCH_BODY = regex(
 _PATCHED = regex(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
 _HOOK_CONTEXT = regex(r"\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
 """The output of hooks, which Gemini puts before a prompt, with every `<` in it escaped."""
+# Claude Code also submits prompts of its own, with sources such as `system` and `loop_wakeup`.
 _HUMAN = ("", "user", "sdk")
+"""The sources of prompts that a person wrote."""
 
 
 class Payload(Record, kw_only=True):

@@ -67,6 +67,7 @@ def run_agent_hook(session: CommandContext, event: str, agent: str, *, next_turn
         _print(work(lambda _: None))
         return
 
+    # In a process of its own, so that a crash or a hang can neither fail the agent nor print half an answer.
     text, root = _run_within(_LIMIT_SECONDS, work)
     if text is None and root:
         spent = round((time.monotonic() - began) * 1000)
@@ -174,6 +175,7 @@ def _payload() -> tuple[Payload, str]:
 
 def _enter_project(session: CommandContext, cwd: str) -> None:
     """Changes to the folder in which the agent works, or else to that of its project: the first that has a store."""
+    # `cwd` is first: it follows the agent into a worktree, while the variable names the folder in which the session began.
     for folder in (cwd, *(os.environ.get(name, "") for name in _PROJECT)):
         if folder and "\0" not in folder and os.path.isdir(folder):
             os.chdir(folder)

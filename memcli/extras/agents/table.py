@@ -49,7 +49,7 @@ PLUGIN_NEXT_TURN = PLUGIN.replace('"opencode"]', '"opencode", "--next-turn"]', 1
 
 
 class Agent(Record):
-    """An agent. `scopes` has the parts for each scope that it supports; `notes` says what a user must know or do;
+    """An agent. `scopes` has the parts for each scope that it supports; `notes` has by scope a note for the user;
     `documents` is the month of the documents that they follow, where the program itself could not be tried."""
 
     name: str

@@ -23,6 +23,10 @@ UNTRUSTED, PENDING, DISABLED, UNKNOWN = "untrusted", "pending", "disabled", "unk
 part off, or the client's files cannot be read or understood."""
 
 
+_Found = Sequence[tuple[InstalledPart, str, str]]
+"""The installed parts of a role, each with its path and its state."""
+
+
 def read_object(path: str) -> dict[str, Any]:
     """The object in a client's JSON file, which may have comments; empty if there is no file. Raises UsageError."""
     text = read_text(os.path.realpath(path), purpose="read") or ""
@@ -72,7 +76,7 @@ _LONGEST_END = 3
 """The longest time-out in seconds that Codex gives a hook for the end of a session, whatever the hook names."""
 
 
-def codex_holds_back(site: Site, role: str, found: Sequence[tuple[InstalledPart, str, str]]) -> tuple[str, str] | None:
+def _codex(site: Site, role: str, found: _Found) -> tuple[str, str] | None:
     """The state of an installed role that Codex does not use, and its fix; None if Codex uses it. Raises UsageError."""
     if role not in (MCP, HOOKS):
         return None
@@ -122,7 +126,7 @@ def trusted_hash(event: str, group: Mapping[str, Json], handler: Mapping[str, Js
     return f"sha256:{sha256(text.encode()).hexdigest()}"
 
 
-def _hook_states(found: Sequence[tuple[InstalledPart, str, str]], config: Mapping[str, Any]) -> Iterator[str]:
+def _hook_states(found: _Found, config: Mapping[str, Any]) -> Iterator[str]:
     """For each of memcli's hooks: empty if Codex trusts it as it is, PENDING if not, UNKNOWN if that cannot be computed."""
     for part, path, _ in found:
         if not isinstance(part, JsonHook):
@@ -154,15 +158,13 @@ def _at(data: Any, *path: str) -> Any:
     return data
 
 
-_Found = Sequence[tuple[InstalledPart, str, str]]
 _SERVER = "memcli"
 _LEVELS = ("TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST")
 _SYSTEM_OF_GEMINI = "/etc/gemini-cli/settings.json"
 
 
 def blocked_by_client(site: Site, name: str, role: str, found: _Found) -> tuple[str, str] | None:
-    """The state of an installed role of an agent that its client does not use, and its fix; None if the client uses it.
-    `found` has the parts of the role, each with its path and its state."""
+    """The state of an installed role of an agent that its client does not use, and its fix; None if the client uses it."""
     try:
         state = _CLIENTS[name](site, role, found) if name in _CLIENTS else None
     except UsageError as error:
@@ -238,6 +240,7 @@ def _claude(site: Site, role: str, _: _Found) -> tuple[str, str] | None:
     for path, data in places.items():
         if _SERVER in texts_at(path, data, "disabledMcpjsonServers"):
             return DISABLED, f"rejected in {path}: run `claude mcp reset-project-choices`, and approve it"
+    # Until then the settings of the project do not count: a clone must not approve its own server.
     counting = places if entry.get("hasTrustDialogAccepted") is True else {user: places[user]}
     for path, data in counting.items():
         if data.get("enableAllProjectMcpServers") is True or _SERVER in texts_at(path, data, "enabledMcpjsonServers"):
@@ -248,7 +251,7 @@ def _claude(site: Site, role: str, _: _Found) -> tuple[str, str] | None:
 
 
 _CLIENTS: Mapping[str, Callable[[Site, str, _Found], tuple[str, str] | None]] = {
-    "claude": _claude, "codex": codex_holds_back,
+    "claude": _claude, "codex": _codex,
     "copilot": _copilot, "gemini": _gemini,
 }  # fmt: skip
 """The clients that ask their user before they use the settings of a project."""

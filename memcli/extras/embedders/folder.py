@@ -85,11 +85,11 @@ class Facts:
         if self._path is None:
             return
         with suppress(OSError):  # the values are only measured again if the cache cannot be written
-            beside = f"{self._path}.{os.getpid()}.tmp"
-            fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+            temporary = f"{self._path}.{os.getpid()}.tmp"
+            fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
             with open(fd, "w", encoding="utf-8") as file:
                 json.dump(self._own, file, sort_keys=True)
-            os.replace(beside, self._path)
+            os.replace(temporary, self._path)
 
     def _read(self) -> dict[str, Json]:
         if self._path is None:
@@ -244,9 +244,9 @@ def stamp(files: Sequence[str]) -> list[Json]:
 def digest(folder: ModelFolder, recipe: str) -> tuple[str, list[str]]:
     """A digest of all files that decide the vectors, and the paths of weights beside the model. Raises ProviderError."""
     try:
-        beside = sorted(set(_weights(folder.model)))
+        weights = sorted(set(_weights(folder.model)))
         found = hashlib.sha256(f"{recipe} {folder.prompts} {folder.max_tokens}".encode())
-        for file in (folder.model, *beside, *folder.files):
+        for file in (folder.model, *weights, *folder.files):
             with open(file, "rb") as opened:
                 # The model counts by its content alone: the name of its file says only which variant was chosen.
                 name = "" if file == folder.model else os.path.basename(file)
@@ -255,7 +255,7 @@ def digest(folder: ModelFolder, recipe: str) -> tuple[str, list[str]]:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise ProviderError(f"cannot read the model {folder.model}: {reason}", HINT) from None
-    return found.hexdigest(), beside
+    return found.hexdigest(), weights
 
 
 def _model(path: str) -> str:
@@ -328,6 +328,6 @@ def _weights(model: str) -> Iterator[str]:
     with open(model, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         for match in _EXTERNAL.finditer(data):
             name = data[match.end() : match.end() + match[1][0]]
-            beside = os.path.join(os.path.dirname(model), os.fsdecode(name))
-            if os.path.isfile(beside):
-                yield beside
+            path = os.path.join(os.path.dirname(model), os.fsdecode(name))
+            if os.path.isfile(path):
+                yield path

@@ -43,7 +43,7 @@ class RemoteEmbedder:
 
     @property
     def model(self) -> str:
-        """A digest of the name, the address, the dimensions and of what is done with the texts. Raises as `embed` does."""
+        """A digest of the name, the address, the dimensions and this module's treatment of texts. Raises as `embed` does."""
         found = hashlib.sha256(f"{self._key} {self.dimensions}".encode()).hexdigest()
         return f"{self._name.partition(':')[0]}-{found[:12]}"
 

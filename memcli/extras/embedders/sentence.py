@@ -51,7 +51,7 @@ class SentenceEmbedder:
 
     @property
     def model(self) -> str:
-        """A digest of the content of the files and of what is done with them. Raises ProviderError."""
+        """A digest of the content of the files and of this module's use of them. Raises ProviderError."""
         return self._measured[0]
 
     @property
@@ -79,8 +79,8 @@ class SentenceEmbedder:
             self._seen = self._key(folder)
             found: Any = self._facts.get(self._seen)
             try:
-                name, dimensions, beside, then = found
-                self._known = (str(name), int(dimensions)) if stamp(beside) == then else None
+                name, dimensions, weights, stamped = found
+                self._known = (str(name), int(dimensions)) if stamp(weights) == stamped else None
             except (TypeError, ValueError, ProviderError):
                 self._known = None  # not cached, or in another form
             self._known = self._known or self._inspect(folder)
@@ -93,10 +93,10 @@ class SentenceEmbedder:
 
     def _inspect(self, folder: ModelFolder) -> tuple[str, int]:
         """Measures and caches the digest and the length of the vectors. Raises ProviderError."""
-        found, beside = digest(folder, _RECIPE)
-        then = stamp(beside)
-        taken = sum(os.path.getsize(file) for file in (folder.model, *beside))
-        with suppress(AttributeError, OSError, ValueError):  # some systems do not say how much memory there is
+        found, weights = digest(folder, _RECIPE)
+        stamped = stamp(weights)
+        taken = sum(os.path.getsize(file) for file in (folder.model, *weights))
+        with suppress(AttributeError, OSError, ValueError):  # some systems do not report their memory
             memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
             if taken > _SHARE_OF_MEMORY * memory:
                 raise ProviderError(
@@ -104,9 +104,9 @@ class SentenceEmbedder:
                     "use a quantised variant or a smaller model",
                 )
         dimensions = len(self._run([_PROBE], None, as_questions=False)[0])
-        self._check_unchanged(folder, beside, then)
+        self._check_unchanged(folder, weights, stamped)
         known = f"onnx-{found[:12]}", dimensions
-        self._facts.put(self._seen, [*known, beside, then])
+        self._facts.put(self._seen, [*known, weights, stamped])
         return known
 
     def _key(self, folder: ModelFolder) -> str:
@@ -134,10 +134,10 @@ class SentenceEmbedder:
                 progress,
             )
 
-    def _check_unchanged(self, folder: ModelFolder, beside: Sequence[str] = (), then: Sequence[Json] = ()) -> None:
-        """Raises ProviderError if the files of the folder, or the files `beside` with the stamps `then`, have changed."""
+    def _check_unchanged(self, folder: ModelFolder, weights: Sequence[str] = (), stamped: Sequence[Json] = ()) -> None:
+        """Raises ProviderError if the files of the folder, or the files `weights` with the stamp `stamped`, have changed."""
         # The name of the model is a digest of these files: vectors of two versions must not mix under one name.
-        if self._key(folder) != self._seen or stamp(beside) != [*then]:
+        if self._key(folder) != self._seen or stamp(weights) != [*stamped]:
             raise ProviderError(f"the files in {self._path} changed while they were read", "run the command again")
 
     def _encode(self, text: str) -> list[int]:

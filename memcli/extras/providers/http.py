@@ -22,6 +22,7 @@ from memcli.model.memory import Json
 from memcli.record import Record, replace
 from memcli.safety.injection import quotable
 
+# 520, 522 and 524 are statuses of Cloudflare, 529 is that of Anthropic for an overload.
 _TEMPORARY = (408, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529)
 _SPENT = ("insufficient_quota", "billing_error", "billing_hard_limit_reached")
 _BAD_REQUEST = (400, 422)
@@ -172,6 +173,7 @@ _CANNOT_CONNECT = ("ConnectError", "ProxyError", "UnsupportedProtocol", "LocalPr
 
 def check_sdk(provider: Provider) -> None:
     """Raises ProviderError if the SDK is not installed."""
+    # Not imported to find that out, which takes one to three seconds.
     if find_spec(provider.sdk) is None:
         raise ProviderError(
             f"{provider.name} needs the extra `llm` (the package {provider.sdk} is not installed)",

@@ -174,6 +174,7 @@ def read_claude_code(path: str) -> ParsedTranscript:
             session = text_of(line.get("sessionId")) or session
             cwd = cwd or text_of(line.get("cwd"))
             started_at = started_at or moment(line.get("timestamp"))
+        # Each block of an answer is a line of its own, with the same id of the message.
         group = text_of(dict_of(line.get("message")).get("id")) if line_type == "assistant" else ""
         parent = text_of(line.get("parentUuid")) or text_of(line.get("logicalParentUuid"))
         # The first line after a compaction may have no parent, though it continues the conversation.
@@ -204,7 +205,7 @@ def _kind(line: Mapping[str, Any]) -> tuple[int, str]:
     results = [block for block in list_of(content) if dict_of(block).get("type") == "tool_result"]
     if kind == "assistant" or not results:
         return MESSAGE, ""
-    # A result without an error adds nothing to the call, whose line says what was run.
+    # A result without an error adds nothing: its call has a message of its own.
     if len(results) < len(list_of(content)) or any(block.get("is_error") is True for block in results):
         return RESULTS, ""
     return QUIET_RESULTS, ""

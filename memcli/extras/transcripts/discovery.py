@@ -62,6 +62,7 @@ def transcript_of(agent: str, session: str, home: str, environ: Environ) -> str:
 
 MOST_FILES = 20_000
 """The most files of each agent that are read."""
+# Claude Code cuts a longer name of a folder here, and appends a hash.
 _MAX_NAME = 200
 _MOST_TEXT = 1 << 20
 _OTHER = re.compile(r"[^a-zA-Z0-9]")
@@ -103,6 +104,7 @@ def _of_claude_code(root: str, projects: set[str]) -> Iterator[str]:
             tried += 1
             if tried > MOST_FILES:
                 return
+            # Older versions put the transcripts of subagents beside those of sessions.
             is_session = file.name.endswith(".jsonl") and not file.name.startswith("agent-")
             if (
                 is_session

@@ -15,6 +15,7 @@ from memcli.extras.transcripts.values import dict_of, list_of, moment, text_of
 CHATGPT = "chatgpt"
 _THOUGHTS = ("thoughts", "reasoning_recap")
 _CONTEXTS = ("user_editable_context", "model_editable_context")
+# Citations stand between characters of the private use area, which mean nothing outside of ChatGPT.
 _CITATION = re.compile("\ue200[^\ue201]*\ue201")
 _TRACE = "Traceback (most recent call last)"
 
@@ -46,6 +47,7 @@ def read_chatgpt(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[RawM
             result = dict_of(dict_of(message.get("metadata")).get("aggregate_result"))
             failed = kind == "system_error" or text_of(result.get("status")).startswith("failed")
             calls.finish(latest, text, failed=failed or (kind == "execution_output" and _TRACE in text))
+        # Any recipient but `all` is a tool.
         elif role == "assistant" and (recipient := text_of(message.get("recipient")) or "all") != "all":
             yield from calls.begin(latest := key, described(recipient, {"code": text}), at)
         elif text:

@@ -191,7 +191,7 @@ _ASK = "export it again, or unpack it and name the files"
 
 @contextmanager
 def open_archive(file: IO[bytes], path: str) -> Iterator[tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]]:
-    """The archive, once it is known to be harmless, and its JSON files by name. Raises UsageError, CorruptError."""
+    """The archive, if its names and sizes are safe, and its JSON files by name. Raises UsageError, CorruptError."""
     where = show(path)
     # `zipfile` reads the directory when it opens an archive, so its size is read here before, from the end of the archive.
     size = file.seek(0, os.SEEK_END)

@@ -45,7 +45,7 @@ def _read(path: str, skipped: Counter[str]) -> Iterator[RawMessage]:
     found: dict[int, int] = {}
     for offset, line in read_lines(path, skipped):
         key, rewound = text_of(line.get("id")), text_of(line.get("$rewindTo"))
-        if rewound:  # to a message, which goes with all behind it; where that is unknown, nothing goes
+        if rewound:  # removes this message and all behind it; an unknown id removes nothing
             before = len(found)
             while number_of(rewound) in found:
                 found.popitem()

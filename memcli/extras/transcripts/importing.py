@@ -53,17 +53,17 @@ def import_transcript(
         source=transcript.source,
         key=intake.key(transcript.key),
     )
-    there, was_deleted = workspace.sessions.find_imported(session.space, session.source, session.key)
+    stored, was_deleted = workspace.sessions.find_imported(session.space, session.source, session.key)
     if was_deleted and not may_revive:
         return SessionImport(DELETED, session, 0, 0)
-    before = "" if there is None else workspace.sessions.digest(there.space, there.id)
+    before = "" if stored is None else workspace.sessions.digest(stored.space, stored.id)
     incoming = intake.usable(transcript.messages() if messages is None else messages)
     after, added = workspace.sessions.take_in(session, incoming, intake.message, dry_run=dry_run)
     if added and not dry_run:
         record(workspace, "import session", after, before)
     skipped = Counter(transcript.skipped) + intake.skipped
     skipped["already imported"] = intake.read - added - intake.skipped.total()
-    status = ("created" if there is None else "grown") if added else "empty" if there is None else "unchanged"
+    status = ("created" if stored is None else "grown") if added else "empty" if stored is None else "unchanged"
     return SessionImport(status, after, intake.read, added, +skipped, intake.redactions)
 
 
@@ -89,19 +89,19 @@ def import_session(
     check_writable(header, where)
     if not is_session_id(header.id):
         raise CorruptError(f"{where}:1: {header.id[:80]!a} is not the id of a session", "correct it at its source")
-    over = workspace.copy_with(space=into or header.space)
-    check_not_derived(over)
-    intake = _Intake(over.redactor.detector(over.space))
+    target = workspace.copy_with(space=into or header.space)
+    check_not_derived(target)
+    intake = _Intake(target.redactor.detector(target.space))
     session = replace(
-        header, space=over.space, title=intake.name(header.title), started_at=_time(header.started_at),
+        header, space=target.space, title=intake.name(header.title), started_at=_time(header.started_at),
         source=intake.name(header.source), key=intake.key(header.key),
     )  # fmt: skip
-    is_new = session.id not in over.sessions.ids(session.space)
-    before = "" if is_new else over.sessions.digest(session.space, session.id)
+    is_new = session.id not in target.sessions.ids(session.space)
+    before = "" if is_new else target.sessions.digest(session.space, session.id)
     entries = map(intake.entry, intake.numbered(rest, where))
-    after, added = over.sessions.restore(session, entries, dry_run=dry_run)
+    after, added = target.sessions.restore(session, entries, dry_run=dry_run)
     if (added or is_new) and not dry_run:
-        record(over, "import session", after, before)
+        record(target, "import session", after, before)
     skipped = intake.skipped + Counter({"already imported": intake.read - added})
     status = "created" if is_new else "grown" if added else "unchanged"
     return SessionImport(status, after, intake.read, added, +skipped, intake.redactions)
@@ -252,7 +252,7 @@ def _import(
 
 def _imported(workspace: Workspace, found: Sequence[Transcript]) -> list[SessionImport]:
     """Imports the conversations; returns the results without those of deleted sessions."""
-    # A deleted session must not come back because its agent goes on.
+    # A deleted session must not come back when its agent reports another turn.
     done = [import_transcript(workspace, one, may_revive=False, messages=_readable(one.messages)) for one in found]
     return [one for one in done if one.status != DELETED]
 

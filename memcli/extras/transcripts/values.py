@@ -77,8 +77,9 @@ def list_of(value: Any) -> list[Any]:
 # No program that writes transcripts is older: an earlier time is that of a clock that was not set.
 _FIRST_YEAR = "1990"
 _DIGITS = re.compile(r"[0-9]*\.?[0-9]*")
+# As seconds it is in the year 5138, as milliseconds in 1973.
 _MILLISECONDS = 1e11
-"""A number above this counts milliseconds."""
+"""A larger number is a time in milliseconds."""
 
 
 def moment(value: object) -> str:
@@ -86,6 +87,7 @@ def moment(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     with suppress(UsageError, ValueError, OverflowError, OSError):
+        # Eight digits are a date, such as 20260131.
         if isinstance(value, str) and not (_DIGITS.fullmatch(value) and len(value) > 8):
             at = normalize_time(value)
         else:
