@@ -184,7 +184,7 @@ def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathF
     monkeypatch.setenv("MEMCLI_BACKGROUND", "off")
     monkeypatch.setenv("MEMCLI_USER", "ann")
     # Background work within a test would slow all that run after it.
-    monkeypatch.setattr("memcli.cli.background.give_way", lambda: None)
+    monkeypatch.setattr("memcli.cli.background.lower_priority", lambda: None)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("MEMCLI_PAGER", "cat")
     monkeypatch.setenv("NO_COLOR", "1")

@@ -177,7 +177,7 @@ def note_similar(session: CommandContext, names: Iterable[str]) -> None:
             session.output.note(f"unknown kind {name!r}; did you mean {close!r}?")
 
 
-def parts(values: Iterable[str]) -> list[str]:
+def split_commas(values: Iterable[str]) -> list[str]:
     """The values, split at commas."""
     # A blank value stays, so that its reader can reject it.
     return [part for value in values for part in ([p for p in value.split(",") if p.strip()] or [value])]
@@ -185,7 +185,7 @@ def parts(values: Iterable[str]) -> list[str]:
 
 def _separated(values: Iterable[str] | None, option: str) -> Iterator[str]:
     """The values, split at commas, as text. Raises UsageError for an empty one."""
-    for part in parts(values or ()):
+    for part in split_commas(values or ()):
         if not part.strip(" ,"):
             raise UsageError(f"{option} is empty", "omit it to match all")
         yield decode(os.fsencode(part.strip()), option)

@@ -63,7 +63,7 @@ def run_alone(root: str, work: Callable[[Callable[[], bool]], object]) -> None:
 
     `work` gets a function that returns whether the store still exists and is the one that it began with.
     """
-    give_way()
+    lower_priority()
     layout, store = Layout(root), identity(root)
 
     def is_there() -> bool:
@@ -78,7 +78,7 @@ def run_alone(root: str, work: Callable[[Callable[[], bool]], object]) -> None:
             work(is_there)
 
 
-def give_way() -> None:
+def lower_priority() -> None:
     """Sets the priority of this process to the lowest, permanently."""
     if hasattr(os, "nice"):
         os.nice(_LOWEST)

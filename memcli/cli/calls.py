@@ -140,6 +140,7 @@ class Calls:
             self._loader.join()
 
     def _load(self) -> None:
+        """Loads the model if the current store uses it."""
         if not self._is_loading:
             return
         try:
@@ -179,6 +180,8 @@ class Calls:
         output: _Values,
         environ: Mapping[str, str] = os.environ,
     ) -> Any:
+        """Runs a verb with `values` on the stores that `environ` names, and returns what it printed. Raises MemcliError with the
+        part of the result printed before it as `value`."""
         known = {name: self._options.get(name) for name in ("root", "freeze_clock")}
         offline = bool(self._options.get("offline"))
         common = CommonOptions(quiet=True, offline=offline, space=space or self._options.get("space"), **known)

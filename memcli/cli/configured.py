@@ -26,7 +26,7 @@ _LONGEST = 40
 
 
 @contextmanager
-def explained(values: Mapping[str, Any], places: Mapping[str, tuple[Field, Callable[[], str]]]) -> Iterator[None]:
+def naming_place(values: Mapping[str, Any], places: Mapping[str, tuple[Field, Callable[[], str]]]) -> Iterator[None]:
     """A context in which a UsageError about an option or value of the configuration gets its file, line and key in front."""
     try:
         yield
@@ -97,7 +97,8 @@ _Entry = tuple[str, Field | None, Any, UsageError | None]
 
 
 def _entries(config: Config, command: str, options: type[Options]) -> Iterator[_Entry]:
-    # The options by their keys, and whether a key negates: `explain`, `no_explain` and `global`.
+    """The keys of the table of a command. Those of flags may be negated, as `no_explain`."""
+    # By key: the option, and whether the key negates it, as `no_explain` does, and `global` for --no-global.
     known: dict[str, tuple[Field, bool]] = {}
     for field in options.FIELDS.values():
         for flag in field.flags:

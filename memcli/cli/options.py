@@ -222,18 +222,18 @@ def parse(
     by_flag = {flag.partition("/")[0]: field for field in fields.values() for flag in field.flags}
     pairs = [(flag.partition("/")[2], field) for field in fields.values() for flag in field.flags if "/" in flag]
     resets = {**negations, **dict(pairs)}
-    places = [field for field in fields.values() if field.is_argument]
+    arguments = [field for field in fields.values() if field.is_argument]
     values: dict[str, Any] = {}
     negated: set[str] = set()
     rest = list(args)
     while rest:
         word = rest.pop(0)
         if word == "--":
-            if not _place(rest, places, values):
+            if not _assign(rest, arguments, values):
                 return None
             break
         if word == "-" or not word.startswith("-"):
-            if not _place([word], places, values):
+            if not _assign([word], arguments, values):
                 return None
         elif (reset := resets.get(word)) is not None and reset.name not in values:
             values[reset.name] = reset.unset if word in negations else False
@@ -263,10 +263,10 @@ def _set(field: Field, value: str | None, rest: list[str], values: dict[str, Any
     return _add(value, field, values)
 
 
-def _place(words: Sequence[str], places: list[Field], values: dict[str, Any]) -> bool:
+def _assign(words: Sequence[str], arguments: list[Field], values: dict[str, Any]) -> bool:
     """Assigns words to the next arguments. Returns whether each word had an argument and its type."""
     for word in words:
-        field = next((field for field in places if field.many or field.name not in values), None)
+        field = next((field for field in arguments if field.many or field.name not in values), None)
         if field is None or not _add(word, field, values):
             return False
     return True

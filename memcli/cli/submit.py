@@ -207,7 +207,7 @@ def _given_fields(options: RememberOptions) -> dict[str, Json]:
         provenance["commit"] = _full_hash(options.commit)
     fields: dict[str, Json] = {
         "kind": options.kind, "path": options.path, "path_hint": options.path_hint,
-        "project": options.project, "tags": arguments.parts(options.tag) if options.tag else None,
+        "project": options.project, "tags": arguments.split_commas(options.tag) if options.tag else None,
         "pinned": options.pin or None, "relevance": options.relevance, "summary_micro": options.summary_micro,
         "summary_short": options.summary_short, "summary_long": options.summary_long,
         "importance": options.importance, "confidence": options.confidence, "trust": options.trust,

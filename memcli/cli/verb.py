@@ -186,13 +186,13 @@ class CommandContext:
         if root is None or not config.tables.get(command):  # before the imports, which most commands do not need
             yield {}
             return
-        from memcli.cli.configured import explained, read
+        from memcli.cli.configured import naming_place, read
         from memcli.store.trust import FileTrust
         from memcli.wiring.roots import claimed
 
         is_accepted = FileTrust(claimed(root, self.output.note)).is_accepted
         values, places = read(config, command, options, given, self.output.note, is_accepted=is_accepted)
-        with explained(values, places):
+        with naming_place(values, places):
             yield values
 
     @property

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.arguments import parts
+from memcli.cli.arguments import split_commas
 from memcli.cli.main import load_command, main
 from memcli.cli.verb import names
 from memcli.extras.mcp.offer import declared
@@ -40,7 +40,7 @@ def test_tags_given_with_commas_are_several_for_several_memories(few: Run) -> No
     assert few("get", "a/one", "--json").json["tags"] == ["sql", "auth"]
     assert few("edit", "a/one", "--tag", "x,y", "--untag", "sql,auth").code == 0
     assert few("get", "a/one", "--json").json["tags"] == ["x", "y"]
-    assert parts(["a,b", "c,", "", ","]) == ["a", "b", "c", "", ","]
+    assert split_commas(["a,b", "c,", "", ","]) == ["a", "b", "c", "", ","]
     assert few("remember", "x", "--tag", "").code == 2
     assert few("edit", "a/two", "--tag", "new", "--tag", "more").code == 0
     assert few("get", "a/two", "--json").json["tags"] == ["sql", "new", "more"]

@@ -90,7 +90,7 @@ def command(session: CommandContext, options: EditOptions) -> None:
     from memcli.cli import arguments
 
     check_one(options.refs, options.if_digest)
-    tags = arguments.parts(options.tag), arguments.parts(options.untag)
+    tags = arguments.split_commas(options.tag), arguments.split_commas(options.untag)
     homes, missing = by_home(session.open(), options.refs)
     memories = [memory for home, own in homes for memory in tag(home, own, *tags, options.if_digest)]
     lines = [f"{m.id} {m.path}: {', '.join(m.tags) or 'no tags'}" for m in memories]
@@ -98,6 +98,8 @@ def command(session: CommandContext, options: EditOptions) -> None:
 
 
 def _edit(session: CommandContext, options: EditOptions, fields: dict[str, Json]) -> None:
+    """Sets fields of one memory, or opens it in the editor if there are none; prints the result, and what a new text
+    contradicts or repeats."""
     from memcli.app import edit as app
     from memcli.app.homes import by_home
     from memcli.cli.arguments import note_similar

@@ -95,6 +95,7 @@ def command(session: CommandContext, options: ExportOptions) -> None:
 
 
 def _export_private(session: CommandContext, options: ExportOptions) -> None:
+    """Exports the private state. Raises UsageError for options that select a part of it, and for a file in the work tree."""
     from memcli.store.private import find_work_tree
     from memcli.store.target import write_export
     from memcli.wiring import extra

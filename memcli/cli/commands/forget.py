@@ -82,6 +82,8 @@ def command(session: CommandContext, options: ForgetOptions) -> None:
 
 
 def _purge(session: CommandContext, workspace: Workspace, options: ForgetOptions) -> None:
+    """Deletes the memories that the options name. If they name none of the store, erases those in the inbox and, with --now, in
+    the trash. Raises NotFoundError, RefusedError."""
     from memcli.app.homes import by_home
     from memcli.app.purge import Purged, erase_proposed, erase_trashed, find_named, find_proposed, find_trashed, purge
 

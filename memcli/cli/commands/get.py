@@ -65,6 +65,7 @@ def command(session: CommandContext, options: GetOptions) -> None:
 def _print(
     session: CommandContext, workspace: Workspace, options: GetOptions, found: Sequence[tuple[Memory, str]]
 ) -> None:
+    """Prints the memories, or the field or context that the options name, and records that they were read."""
     from memcli.app import catalogue
     from memcli.app.usage import USAGE, note_read
     from memcli.codec.canonical import encode

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -50,25 +50,18 @@ def command(session: CommandContext, options: IngestOptions) -> int:
     from memcli.app.repo import over_repo
 
     propose = options.propose or bool(os.environ.get("MEMCLI_PROPOSE"))
-    with to_ingest(session, dry_run=options.dry_run) as opened:
+    with _workspace_for(session, dry_run=options.dry_run) as opened:
         workspace = opened if propose else over_repo(opened)  # an accepted proposal is stored in `main`, not in `repo`
-        source = source_of(
-            workspace,
-            options.files or [],
-            options.git,
-            options.since,
-            is_staged=options.staged,
-            from_stdin=options.stdin0,
-            reads_all=propose or options.dry_run,
-        )
-        return ingest_source(session, workspace, source, options.dry_run, propose)
+        source = _source(workspace, options, reads_all=propose or options.dry_run)
+        return _ingest(session, workspace, source, options.dry_run, propose)
 
 
 _MAX_LIST = 64 << 20
+"""The most bytes of file names that are read of standard input."""
 
 
 @contextmanager
-def to_ingest(session: CommandContext, *, dry_run: bool) -> Iterator[Workspace]:
+def _workspace_for(session: CommandContext, *, dry_run: bool) -> Iterator[Workspace]:
     """A context with the workspace; for a dry run in a work tree without a store, that of a temporary store, so that nothing is
     created. Raises NotFoundError."""
     from memcli.store.layout import find_work_tree
@@ -82,26 +75,18 @@ def to_ingest(session: CommandContext, *, dry_run: bool) -> Iterator[Workspace]:
         yield session.open(root=root)
 
 
-def source_of(
-    workspace: Workspace,
-    files: Sequence[str],
-    git: str | None,
-    since: str | None,
-    *,
-    is_staged: bool,
-    from_stdin: bool,
-    reads_all: bool,
-) -> Source:
+def _source(workspace: Workspace, options: IngestOptions, *, reads_all: bool) -> Source:
     """The source that the options name; with `reads_all`, it includes commits that were ingested before. Raises UsageError
     unless the options name exactly one."""
     from memcli.wiring.sources import commit_source, file_source, staged_source
 
-    if sum(map(bool, (files, git is not None, since is not None, is_staged, from_stdin))) != 1:
+    git, since = options.git, options.since
+    if sum(map(bool, (options.files, git is not None, since is not None, options.staged, options.stdin0))) != 1:
         raise UsageError(
             "give exactly one of files, --stdin0, --git RANGE, --since REV and --staged",
             "for example `memcli ingest docs/` or `memcli ingest --git HEAD~5..`",
         )
-    if is_staged:
+    if options.staged:
         return staged_source()
     if git is not None:
         return commit_source(workspace, git, whole=reads_all)
@@ -111,8 +96,8 @@ def source_of(
                 "--since takes one revision", "for example --since HEAD~5 or --since v1.0; use --git for ranges"
             )
         return commit_source(workspace, f"{since}..HEAD", whole=reads_all)
-    if not from_stdin:
-        return file_source(workspace, files, may_be_gone=False)
+    if not options.stdin0:
+        return file_source(workspace, options.files, may_be_gone=False)
     if not has_input():
         raise UsageError(
             "--stdin0 needs a pipe with file names", "for example `git diff --name-only -z | memcli ingest --stdin0`"
@@ -123,7 +108,7 @@ def source_of(
     return file_source(workspace, [os.fsdecode(name) for name in data.split(b"\0") if name], may_be_gone=True)
 
 
-def ingest_source(session: CommandContext, workspace: Workspace, source: Source, dry_run: bool, propose: bool) -> int:
+def _ingest(session: CommandContext, workspace: Workspace, source: Source, dry_run: bool, propose: bool) -> int:
     """Ingests the source, prints the result and returns the exit code. Raises what the source raises, LockedError, CorruptError,
     StoreError."""
     from memcli.app.ingest import Ingested, ingest, retire_missing

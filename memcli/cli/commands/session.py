@@ -24,7 +24,7 @@ _FORMATS = (
 )  # fmt: skip
 
 
-class OneOptions(Options):
+class OneSessionOptions(Options):
     """The argument of the commands for one session."""
 
     id: str | None = argument("[SESSION]", f"The session, by id or unique id prefix {CURRENT}.")
@@ -56,7 +56,7 @@ def start(session: CommandContext, options: StartOptions) -> None:
     session.output.answer(session_to_json(made), made.id)
 
 
-class AddOptions(OneOptions):
+class AddOptions(OneSessionOptions):
     """The options of `memcli session add`."""
 
     text: str | None = argument("[TEXT]", "The message; without it, or with `-`, read standard input.")
@@ -106,8 +106,8 @@ def add(session: CommandContext, options: AddOptions) -> None:
     session.output.confirm(data, f"added {chosen.id} #{added.number}{redaction_note(redactions)}")
 
 
-@command.verb(OneOptions)
-def pause(session: CommandContext, options: OneOptions) -> None:
+@command.verb(OneSessionOptions)
+def pause(session: CommandContext, options: OneSessionOptions) -> None:
     """Pause a session: nothing is added until it is resumed.
 
     >>> memory.session_pause(memory.session_start()['id'])['state']
@@ -118,8 +118,8 @@ def pause(session: CommandContext, options: OneOptions) -> None:
     _change(session, options.id, ACTIVE, PAUSED, "paused")
 
 
-@command.verb(OneOptions)
-def resume(session: CommandContext, options: OneOptions) -> None:
+@command.verb(OneSessionOptions)
+def resume(session: CommandContext, options: OneSessionOptions) -> None:
     """Resume a session that is paused or has ended.
 
     >>> memory.session_resume(memory.session_start()['id'])['changed']
@@ -163,7 +163,7 @@ def list_(session: CommandContext, options: SessionListOptions) -> None:
         session.output.note("no sessions; `memcli session start` starts one")
 
 
-class SessionShowOptions(OneOptions):
+class SessionShowOptions(OneSessionOptions):
     """The options of `memcli session show`."""
 
     from_: int = option(metavar="N", help="The first message to show.", type=int, low=1, default=1)
@@ -237,7 +237,7 @@ def share(session: CommandContext, options: ShareOptions) -> None:
         session.output.note(do)
 
 
-class EndOptions(OneOptions):
+class EndOptions(OneSessionOptions):
     """The options of `memcli session end`."""
 
     outcome: str = option(metavar="TEXT", help="What came of it.", default="")
@@ -289,11 +289,11 @@ def end(session: CommandContext, options: EndOptions) -> None:
 
 
 @command.verb(
-    OneOptions,
+    OneSessionOptions,
     role=READER,
     http=(Http(path="/api/sessions/{id}/arc", summary="Show the episodes of a session", fields=("id",)),),
 )
-def arc(session: CommandContext, options: OneOptions) -> None:
+def arc(session: CommandContext, options: OneSessionOptions) -> None:
     """Show the course of a session: its episodes at the beginning, in the middle and at the end, and the key moments.
 
     >>> memory.session_arc(memory.session_start()['id'])['key_moments']
@@ -309,7 +309,7 @@ def arc(session: CommandContext, options: OneOptions) -> None:
     session.output.answer({"id": chosen.id, **arc_to_json(found)}, "\n".join(arc_lines(chosen, found)))
 
 
-class FactsOptions(OneOptions):
+class FactsOptions(OneSessionOptions):
     """The options of `memcli session facts`."""
 
     from_: str | None = option("--from", metavar="FILE", help="Read a transcript; store nothing.")

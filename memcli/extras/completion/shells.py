@@ -269,6 +269,7 @@ def completed(field: Field) -> str | tuple[str, ...]:
 
 
 def _bash() -> str:
+    """The script for bash: for each command a `case` with its commands, options and arguments."""
     cases = []
     for command in command_tree():
         flags = [(flag, option) for option in command.options for flag in flags_of(option)]
@@ -288,6 +289,7 @@ def _bash_value(field: Field) -> str:
 
 
 def _zsh() -> str:
+    """The script for zsh: for each command a function that calls `_arguments` with its options and arguments."""
     functions = []
     for command in command_tree():
         name = "-".join(("_memcli", *command.path))
@@ -328,6 +330,7 @@ def _quote(text: str) -> str:
 
 
 def _fish() -> str:
+    """The script for fish: a `complete` for each subcommand, option and argument."""
     commands = command_tree()
     lines = []
     for command in commands:

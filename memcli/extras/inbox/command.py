@@ -118,6 +118,7 @@ def _chosen(workspace: Workspace, action: str, refs: Sequence[str], everything: 
 def _edit(
     session: CommandContext, workspace: Workspace, chosen: Memory, fields: Mapping[str, Json], as_object: bool
 ) -> None:
+    """Sets fields of a proposed memory, or opens it in the editor if there are none."""
     from memcli.cli.editor import edit_memory
     from memcli.extras.inbox.review import edit
 
@@ -133,6 +134,7 @@ def _edit(
 
 
 def _show(session: CommandContext, workspace: Workspace, memories: Sequence[Memory], whole: bool) -> None:
+    """Prints proposed memories in full, or as a list with what the first of them contradict or repeat."""
     from memcli.cli.submit import by_kind
     from memcli.codec.memory import memory_to_json
     from memcli.extras.inbox.review import findings

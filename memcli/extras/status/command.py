@@ -129,6 +129,7 @@ def _hooks(workspace: Workspace) -> tuple[Json, str]:
 
 
 def _stats(session: CommandContext, workspace: Workspace, *, usage: bool) -> None:
+    """Prints the counts of the memories, the sizes of the files and, with `usage`, how often memories are read."""
     from memcli.extras.status.counting import stats
     from memcli.render.clean import clean_line
     from memcli.store.layout import Layout
