@@ -37,6 +37,7 @@ def read_text(argument: str | None, file: str | None, limit: int = MAX_BYTES) ->
     if argument is not None and argument != "-":
         if file is not None:
             raise UsageError("a text cannot be used with --file", "use one of them")
+        # As the bytes that were given: Python decodes those of arguments that are not UTF-8 to surrogates.
         return decode(argument.encode("utf-8", "surrogateescape"), "the argument")
     if file is not None and file != "-":
         return decode(read_file(file, limit), file)

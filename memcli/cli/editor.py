@@ -152,7 +152,7 @@ def edit_memory(
                 raise
             if not _wants_again(error, json):
                 hint = "; ".join(part for part in (error.hint, f"the edited text is kept in {draft.path}") if part)
-                raise type(error)(error.message, hint) from None
+                raise type(error)(error.message, hint) from None  # the class has the exit code
             expected = None if isinstance(error, ConflictError) else expected
             continue
         draft.remove()

@@ -254,6 +254,7 @@ def main(args: Sequence[str]) -> int:
     """Runs the command in `args` and returns its exit code. User errors never raise."""
     try:
         verb = find(ALIASES.get(args[0], args[0])) if args and not args[0].startswith("-") else None
+        # Typer has no options whose value can be left out.
         words = fill_bare(args, verb.options.FIELDS) if isinstance(verb, Verb) else list(args)
         result = build().main(args=words, prog_name="memcli", standalone_mode=False)
         finish()

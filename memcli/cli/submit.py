@@ -159,8 +159,8 @@ def store_batch(session: CommandContext, options: RememberOptions) -> int:
 def _candidates(
     session: CommandContext, workspace: Workspace, options: RememberOptions, common: Mapping[str, Json]
 ) -> tuple[list[Candidate], list[dict[str, Any]]]:
-    """The candidates in the lines of --batch, and the invalid lines with their errors. Without --keep-going, raises the first
-    error."""
+    """The candidates in the lines of --batch, and the invalid lines with their errors. Raises the first error without
+    --keep-going, and the first of a language model in any case."""
     from memcli.app.living import with_session
 
     candidates: list[Candidate] = []

@@ -191,6 +191,7 @@ def render(bundle: Bundle) -> str:
         body += f"\nConfidence: {bundle.confidence:.2f}."
     # The fence is named by a hash of what it encloses: a memory cannot contain the line that would close it.
     nonce = nonce_of(body)
+    # The topic may be from a stranger: it must not end the attribute, and with it the tag.
     quoted = cut(_line(bundle.topic).replace('"', "'"), _TOPIC_WIDTH)
     topic = "" if is_brief else f' topic="{quoted}"'  # a budget is for the memories
     lines = [f'<memory-{nonce} space="{bundle.space}"{topic}>']

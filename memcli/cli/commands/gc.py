@@ -50,6 +50,7 @@ def command(session: CommandContext, options: GcOptions) -> None:
         check_exists(workspace, options.name)
     done = collect(workspace, options.ttl_days, options.dry_run, options.trust_clock)
     ended: Sequence[Memory] = ()
+    # Expired memories have been deleted: a failure here is a warning.
     with workspace.behind_the_write():
         ended = collect_ended(workspace, dry_run=options.dry_run)
     data, lines = _report(done, ended, workspace.space, options.dry_run)

@@ -49,6 +49,7 @@ def command(session: CommandContext, options: InitOptions) -> int:
     from memcli.git.repository import find_repository
     from memcli.wiring.roots import make_store
 
+    # Before anything is made: a wrong name must not leave a store behind.
     for name in options.agent:
         extra("agents.setup").check_agent(name, "project")
 

@@ -105,6 +105,7 @@ def _purged_here(file: str, merged: Space, ours: ByteWindow) -> list[str]:
     with suppress(OSError):
         log = read_regular(Layout(os.path.abspath(folder)).audit(f"{name.removesuffix('.json')}.jsonl"), -1) or b""
         gone = purged(log)
+        # One that was created after its purge has been stored again: ids follow from paths.
         found = [m for m in merged.objects if m.id in gone and m.created_at <= gone[m.id]]
         there = {memory.id for memory in decode_space(ours[:], "ours").objects} if found else set()
         return [m.path for m in found if m.id not in there]

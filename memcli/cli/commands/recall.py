@@ -403,7 +403,7 @@ def _topic(topic: str | None, may_be_empty: bool) -> str:
     if topic is None and not has_input():
         raise UsageError("no topic", _ASK)
     text = read_text(None, "-") if topic in (None, "-") else decode(os.fsencode(topic or ""), "the topic")
-    if not text.replace("\0", " ").strip() and not may_be_empty:
+    if not text.strip() and not may_be_empty:
         raise UsageError("the topic is empty", _ASK)
     return text
 

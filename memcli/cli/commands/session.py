@@ -280,6 +280,7 @@ def end(session: CommandContext, options: EndOptions) -> None:
     gaps = extra("feedback.gaps")
     filled: list[Any] = []
     left: list[Any] = []
+    # The session has ended and its memories are stored: a failure here is a warning.
     with workspace.behind_the_write("the review of questions that nothing answered"):
         filled, left = gaps.review(workspace, done.session.started_at)
     data = done.to_json()
@@ -557,6 +558,7 @@ def _change(session: CommandContext, name: str | None, before: str, state: str, 
     from memcli.codec.session import session_to_json
 
     workspace = session.open()
+    # In either state: that it has been changed already is an answer, not an error.
     chosen, changed = change_state(workspace, chosen_session(workspace, name, before, state).id, state)
     data = {**session_to_json(chosen), "changed": changed}
     session.output.confirm(data, f"{done} {chosen.id}" if changed else f"{chosen.id} is already {chosen.state}")

@@ -84,6 +84,7 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
                 alone = Resolution(check(workspace, [candidate], old))
                 is_first = not any(each.compacted for each in done)  # a slow model delays the command only once
                 done.append(remember(workspace, [candidate], old, links=DROP, resolution=alone, asks=is_first))
+    # They are stored: if they stay in the inbox, a warning says so, and to accept them again changes nothing.
     with workspace.behind_the_write():
         withdraw(workspace, memories)
     outcomes = [outcome for each in done for outcome in each.outcomes]
