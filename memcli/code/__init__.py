@@ -1,2 +1,1 @@
-"""Source text: definitions, symbols, anchors, diffs and globs, from text alone. Pure: whoever calls reads the files, and what
-asks git belongs in `git/`."""
+"""Analysis of source text: definitions, symbols, anchors, diffs and globs. Pure: callers read the files, and `git/` runs git."""

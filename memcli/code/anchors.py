@@ -1,4 +1,4 @@
-"""Anchors: which code a memory refers to, and whether that code is still the same. By content, never by date."""
+"""Anchors: references of a memory to code, and checks whether that code is still the same, by content and never by date."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ Lines = tuple[int, int]
 MAX_FILE = 1_000
 """The longest path of a file, in characters."""
 _MAX_SEARCHED = 32 << 20
-"""How many bytes are hashed at most to find where a block of lines went."""
+"""The most bytes to hash in search of a moved block of lines."""
 _MAX_SEARCHED_ELSEWHERE = 4 << 20
-"""The same for each other file that it may have gone to."""
+"""The same for each other file to which the block may have moved."""
 _NEAR = 100_000
-"""How many lines are hashed at most to find a block again: even long ones stay below what is searched."""
+"""The most lines to hash until a block is found again; even long lines stay below _MAX_SEARCHED."""
 _LINES = re.compile(r"(?P<file>.+):(?P<first>\d{1,7})(?:-(?P<last>\d{1,7}))?\Z", re.DOTALL)
 _LEAF = re.compile(r"\w+")
 _TELLING_LINES, _TELLING_CHARACTERS = 3, 60
-"""Fewer lines with fewer characters stand in many files, and being in another one means nothing."""
+"""A block with fewer lines and characters occurs in many files, so that finding it in another one is no evidence."""
 _OFF_LIMITS = frozenset(["", ".git", "git~1", ".memory"])
 
 
 class Anchor(NamedTuple):
-    """An anchor as it is stored, read."""
+    """A stored anchor, decoded."""
 
     file: str
     lines: Lines | None = None
@@ -52,7 +52,7 @@ def parse(text: str) -> dict[str, Json]:
 
 
 def read(stored: Json) -> Anchor | None:
-    """An anchor from what a file holds; None for what is none."""
+    """The anchor in a stored JSON value; None for any other value."""
     if not isinstance(stored, Mapping):
         return None
     file, symbol, digest = (stored.get(name, "") for name in ("file", "symbol", "hash"))
@@ -62,14 +62,14 @@ def read(stored: Json) -> Anchor | None:
 
 
 def is_inside(file: str) -> bool:
-    """Whether `file` can be the path of a file of a work tree, from its root, that is none of git's or memcli's own."""
+    """Whether `file` is a valid path from the root of a work tree, outside of .git and .memory."""
     parts = file.split("/")
     is_plain = file.isprintable() and len(file) <= MAX_FILE and "\\" not in file
     return is_plain and not any(part.lower().rstrip(". ") in _OFF_LIMITS for part in parts)
 
 
 def make(given: Mapping[str, Json], text: str) -> dict[str, Json]:
-    """The anchor to store: what is given, with the lines and the hash of what stands there in `text`, its file.
+    """The anchor to store: `given`, with its lines and their hash in `text`, the content of the file.
 
     Raises UsageError, and NotFoundError when the file has no such lines or symbol.
     """
@@ -98,7 +98,7 @@ def make(given: Mapping[str, Json], text: str) -> dict[str, Json]:
 
 
 def make_each(file: str, code: CodeLines, spans: Sequence[Lines]) -> list[dict[str, Json]]:
-    """Anchors to blocks of lines, without the empty lines around them: to the file as a whole where one is all of it."""
+    """Anchors to blocks of lines, without empty lines around them; a block of all lines becomes an anchor to the file."""
     blocks = [block for span in spans if (block := code.trimmed(span)) is not None]
     whole = code.trimmed((1, code.size))
     found = (None if block == whole else block for block in blocks)
@@ -106,8 +106,8 @@ def make_each(file: str, code: CodeLines, spans: Sequence[Lines]) -> list[dict[s
 
 
 def is_same_block(stored: Mapping[str, Json], made: Mapping[str, Json]) -> bool:
-    """Whether a new anchor names the same block of the same file as one that is stored, near enough to it for `state`
-    to find it from there."""
+    """Whether a new anchor is to the same block of the same file as a stored one, and so near that `state` finds the block
+    from the stored lines."""
     before, now = read(stored), read(made)
     if not before or not now or (before.file, before.hash, before.symbol) != (now.file, now.hash, now.symbol):
         return False
@@ -117,7 +117,7 @@ def is_same_block(stored: Mapping[str, Json], made: Mapping[str, Json]) -> bool:
 
 
 def state(anchor: Anchor, code: CodeLines | None) -> Checked:
-    """What has become of an anchor, of whose file `code` is the content: None when there is no such file."""
+    """The state of an anchor. `code` is the content of its file, None for a missing file."""
     file, lines, symbol, digest = anchor
     if code is None:
         return Checked(file, lines, symbol, GONE)
@@ -133,16 +133,17 @@ def state(anchor: Anchor, code: CodeLines | None) -> Checked:
         nearest = min(same or found, key=lambda place: abs(place[0] - (lines or place)[0]))
         return Checked(file, nearest, symbol, STALE if not same else FRESH if lines in (None, nearest) else MOVED)
     assert lines
-    if not digest:  # written by hand: nothing is known of what it was
+    if not digest:  # a hand-written anchor without a hash: its content is unknown
         return Checked(file, lines, "", FRESH if lines[1] <= code.size else STALE)
     place = next(code.search(lines, digest), None)
     return Checked(file, place or lines, "", MOVED if place else STALE)
 
 
 def state_elsewhere(anchor: Anchor, file: str, code: CodeLines, block: bytes | None = None) -> Checked | None:
-    """Where another file has just what the anchor's file had; None when it has not, or so little that it says nothing.
+    """The place in another file with exactly the anchored code; None when there is none, or the code is too short to be
+    evidence.
 
-    `block` is what the anchor's lines were, where that is known.
+    `block` is the anchored code, where it is known.
     """
     if block is not None and block not in code.bare:
         return None
@@ -163,26 +164,26 @@ def state_elsewhere(anchor: Anchor, file: str, code: CodeLines, block: bytes | N
 
 
 def block_of(anchor: Anchor, text: str | None) -> bytes | None:
-    """What the anchor's lines were, by the text that its file had; None when that text has not got them."""
+    """The anchored code in `text`, an earlier content of the file; None when it is not in it."""
     code = CodeLines(text) if text is not None and anchor.hash else None
     lines = (anchor.lines or (1, code.size)) if code else (1, 0)
     return code.block(lines) if code and code.holds(lines, anchor.hash) else None
 
 
 def symbol_elsewhere(anchor: Anchor, file: str, code: CodeLines) -> Checked | None:
-    """Where another file defines the symbol of an anchor, whatever the definition says; None when it does not."""
+    """The only definition of the anchor's symbol in another file, even if its content differs; None for none or several."""
     found = _find(code.text, anchor.symbol, file) if anchor.symbol and _leaf(anchor.symbol) in code.text else []
     return Checked(file, found[0], anchor.symbol, STALE) if len(found) == 1 else None
 
 
 def renewed(stored: Mapping[str, Json], now: Checked, text: str) -> dict[str, Json] | None:
-    """The anchor as it should be stored once somebody accepts what the code is now; None when nothing is left of it."""
+    """The anchor to store when a user accepts the current code; None when the code is gone."""
     code = CodeLines(text)
     if now.state == GONE or (now.lines and now.lines[0] > code.size):
         return None
-    kept = {name: value for name, value in stored.items() if name not in ("lines", "hash", "commit")}
+    rest = {name: value for name, value in stored.items() if name not in ("lines", "hash", "commit")}
     lines = (now.lines[0], min(now.lines[1], code.size)) if now.lines else None
-    return {**kept, "file": now.file, **_where(lines, now.symbol), "hash": code.hash(lines)}
+    return {**rest, "file": now.file, **_where(lines, now.symbol), "hash": code.hash(lines)}
 
 
 def _where(lines: Lines | None, symbol: str) -> dict[str, Json]:
@@ -200,13 +201,13 @@ def _find(text: str, symbol: str, file: str) -> list[Lines]:
 
 
 def _range(value: Json) -> Lines | None:
-    """Two lines in order, counted from 1; None for anything else."""
+    """A first and a last line, counted from 1; None for any other value."""
     is_pair = isinstance(value, list | tuple) and len(value) == 2 and all(type(n) is int for n in value)
     return (value[0], value[1]) if is_pair and 1 <= value[0] <= value[1] else None
 
 
 class CodeLines:
-    """A text by lines. White space at their ends counts for nothing."""
+    """The lines of a text. White space at their ends is ignored."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -225,7 +226,7 @@ class CodeLines:
         return b"".join(map(_bare, self._lines[lines[0] - 1 : lines[1]]))
 
     def find(self, block: bytes) -> Lines | None:
-        """Where these lines stand first; None when they do not."""
+        """The first place of the lines `block`; None when they do not occur."""
         at = 0 if self.bare.startswith(block) else self.bare.find(b"\n" + block) + 1
         if not block or (at == 0 and not self.bare.startswith(block)):
             return None
@@ -237,17 +238,17 @@ class CodeLines:
         return _hash(self.block(lines or (1, self.size)))
 
     def holds(self, lines: Lines, digest: str) -> bool:
-        """Whether just these lines have the hash."""
+        """Whether these lines exist and have the hash."""
         return lines[1] <= self.size and self.hash(lines) == digest
 
     def goes_on(self, lines: Lines) -> bool:
-        """Whether what follows these lines may belong to what they define."""
+        """Whether a definition on these lines may continue below: the next line with text is indented more than their first."""
         indent = _indent(self._lines[lines[0] - 1])
         after = next((line for line in self._lines[lines[1] :] if line.strip()), "")
         return bool(after) and _indent(after) > indent
 
     def search(self, lines: Lines, digest: str, room: int | None = None) -> Iterator[Lines]:
-        """Where as many lines have the hash, nearest first; looks at `room` bytes at most."""
+        """Blocks with as many lines and this hash, nearest first; hashes at most `room` bytes."""
         room = _MAX_SEARCHED if room is None else room
         bare = [_bare(line) for line in self._lines]
         data = memoryview(b"".join(bare))
@@ -262,12 +263,12 @@ class CodeLines:
                 yield first, first + length - 1
 
     def is_telling(self, lines: Lines) -> bool:
-        """Whether these lines are more than what stands in any file."""
+        """Whether these lines are long enough to identify code."""
         bare = [line.strip() for line in self._lines[lines[0] - 1 : lines[1]] if line.strip()]
         return len(bare) >= _TELLING_LINES or sum(map(len, bare)) >= _TELLING_CHARACTERS
 
     def trimmed(self, lines: Lines) -> Lines | None:
-        """These lines without empty ones before and behind; None when there are no others."""
+        """These lines without empty ones at both ends; None when all are empty."""
         first, last = lines[0], min(lines[1], self.size)
         while first <= last and not self._lines[first - 1].strip():
             first += 1

@@ -1,4 +1,4 @@
-"""The topic of a change: the files, the functions and classes, and the words that it is about."""
+"""The topic of a change, as a query: words of its file names, its functions and classes, and of the changed lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memcli.text.words import STOP_WORDS
 _MAX_FILES = 6
 _MAX_SYMBOLS = 8
 _MAX_WORDS = 20
-_REACH = 100_000  # characters of changed lines that are looked at on each side
+_REACH = 100_000  # the most characters of added, and of removed lines that are read
 _WORD = regex(r"[^\W\d]\w{2,39}")
 _MARK = regex(r"\[REDACTED:\w+\]")
 _SUFFIX = regex(r"\.\w{1,5}\Z")
@@ -30,9 +30,9 @@ _STOP_WORDS = _KEYWORDS | STOP_WORDS
 
 
 def topic_of(edits: Sequence[FileEdit], redact: Callable[[str], str] = str) -> str:
-    """What to ask a space before this change: a bounded line of words, the same for the same change; empty for none.
+    """The query for memories about a change: a bounded line of words, the same for the same change; empty for no words.
 
-    `redact` takes out of the changed lines what is secret in them.
+    `redact` removes secrets from the changed lines.
     """
     # The folder and the name of a file: `src/auth/tokens.py` is about auth and tokens.
     names = [_SUFFIX.sub("", part) for edit in edits[:_MAX_FILES] for part in edit.file.split("/")[-2:]]
@@ -44,15 +44,15 @@ def topic_of(edits: Sequence[FileEdit], redact: Callable[[str], str] = str) -> s
         for _, line in chain.from_iterable(side):
             text = line[:left]
             left -= len(text)
-            if "\ufffd" not in text:  # that of a binary file
+            if "\ufffd" not in text:  # a replacement character is the sign of a binary file
                 lines.append(text)
             if left <= 0:
                 break
         words = _WORD.findall(_MARK.sub(" ", redact("\n".join(lines))))
         counts.append(Counter(word for word in words if word.lower() not in _STOP_WORDS))
     came, went = counts
-    # First the words that came or went rather than only moved, then the most frequent, of equals the first.
+    # First words that were added or removed and not only moved, then the most frequent ones, ties in order.
     salient = sorted(came | went, key=lambda word: (came[word] == went[word], -came[word] - went[word]))
     chosen = [*names, *symbols[:_MAX_SYMBOLS], *salient[:_MAX_WORDS]]
-    # Without a capital in front: in a question that is the name of somebody, in code of any class.
+    # Initial capitals become small, because a query takes a capitalized word for a name, and in code it is any class.
     return " ".join(dict.fromkeys(w.lower() if w.isupper() else w[:1].lower() + w[1:] for w in chosen))

@@ -1,6 +1,6 @@
-"""Diff: what `git diff` or `diff -u` prints, read as files with their names and hunks.
+"""A parser of the output of `git diff` and `diff -u` into files with their names and hunks.
 
-Strictly, where whoever trusts in the answer must not miss a line, or leniently, where a text only looks like a diff.
+It is strict where the caller must not miss a changed line, and lenient where a text only looks like a diff.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memcli.record import Record, field
 BEGINNING = b"diff --git "
 NO_FILE = "/dev/null"
 SIGNATURE = b"-- "
-"""What mailers put under a patch."""
+"""The line that mailers add below a patch."""
 
 # `@@ -1,2 +1,3 @@`; of a merge, one range more for each parent: `@@@ -1,2 -1,2 +1,3 @@@`.
 HUNK = re.compile(
@@ -39,8 +39,8 @@ _Line = tuple[bytes, int, bytes]
 
 
 class Names(Record):
-    """The names of a file before and after; of one that is new or deleted, both are the one that it has. They keep bytes
-    that are no UTF-8 as surrogates."""
+    """The names of a file before and after a change, equal for a new or deleted file. Bytes that are not UTF-8 are
+    surrogates."""
 
     was: str
     file: str
@@ -50,30 +50,30 @@ class Names(Record):
 
 
 class Hunk(Record):
-    """One hunk: what stands behind its numbers, and for each line its sign (space, plus or minus), its number in the file
-    before if it is removed, else in the one after, and its text. Numbers are 0 in a hunk that is not whole."""
+    """One hunk: `context`, the text after its line numbers, and for each line its sign (space, plus or minus), its number in
+    the old file if it is removed, else in the new one, and its text. Numbers are 0 in an incomplete hunk."""
 
     context: bytes
     lines: Iterable[_Line]
 
     def having(self, sign: bytes) -> Iterator[tuple[int, bytes]]:
-        """The number and the text of each line with this sign."""
+        """Yields the number and the text of each line with this sign."""
         return ((number, text) for own, number, text in self.lines if own == sign)
 
     def count(self, sign: bytes) -> int:
-        """How many lines have this sign."""
+        """The number of lines with this sign."""
         if isinstance(self.lines, _HunkWalk):
             return self.lines.counts.get(sign, 0)
         return sum(own == sign for own, _, _ in self.lines)
 
     def source(self) -> Iterator[bytes]:
-        """The lines of the hunk as one of two files, with its numbers left out."""
+        """The lines of the hunk as in a diff of one parent, with zeros for its line numbers."""
         yield b"@@ -0 +0 @@" + self.context
         yield from (sign + text for sign, _, text in self.lines)
 
 
 class DiffSection(Record, frozen=False):
-    """What a diff says of one file: the lines before its first hunk, and its hunks."""
+    """The part of a diff about one file: the lines before its first hunk, and its hunks."""
 
     head: list[bytes] = field(default_factory=list)
     hunks: list[Hunk] = field(default_factory=list)
@@ -82,8 +82,8 @@ class DiffSection(Record, frozen=False):
 def read(data: bytes, *, strict: bool) -> tuple[list[bytes], list[DiffSection]]:
     """The lines before a diff, such as the message of a commit, and the files of the diff.
 
-    Strictly, raises UsageError for a hunk that has other lines than its head says: what stands in it would not be looked
-    at. Leniently, such a hunk goes as far as it looks like one, and a fragment may have no heads at all.
+    With `strict`, raises UsageError for a hunk whose lines do not match its header, since some of them would be missed.
+    Otherwise such a hunk extends as far as its lines look like one, and a fragment may have no headers at all.
     """
     reader = _DiffReader(data, strict=strict)
     at = 0
@@ -93,7 +93,7 @@ def read(data: bytes, *, strict: bool) -> tuple[list[bytes], list[DiffSection]]:
 
 
 def names(head: Sequence[bytes]) -> Names:
-    """What the lines before the first hunk of a file say of its names."""
+    """The names of a file, from the lines before its first hunk."""
     first = head[0] if head else b""
     fields = {key: line[len(key) :] for line in head[1:] for key in _NAMED if line.startswith(key)}
     if first.startswith(b"--- "):
@@ -103,12 +103,12 @@ def names(head: Sequence[bytes]) -> Names:
             was, now = (_name(fields.get(way + end, b"")) for end in (b"from ", b"to "))
             return Names(was, now, is_renamed=way == b"rename ")
     both = _both(first)
-    # Of what is binary or empty, or changes its mode, only the first line gives names.
+    # For a binary or an empty file, or a change of mode, only the first line has names.
     old, new = (_name(fields.get(key, b"")) or name for key, name in zip((b"--- ", b"+++ "), both, strict=True))
     known = both if first.startswith(BEGINNING) else (old, new)
     is_new = old == NO_FILE or any(line.startswith(b"new file mode ") for line in head)
     is_deleted = new == NO_FILE or any(line.startswith(b"deleted file mode ") for line in head)
-    # Prefixes of both sides differ; names that are alike have none.
+    # The prefixes of the two sides differ, so equal names have none.
     if known[0] != known[1] and all(name == NO_FILE or _PREFIX.match(name) for name in (old, new)):
         old, new = (name if name == NO_FILE else name[2:] for name in (old, new))
     return Names(new if old == NO_FILE else old, old if new == NO_FILE else new, is_new, is_deleted)
@@ -122,7 +122,7 @@ def as_name(name: bytes) -> str:
 
 
 class _DiffReader:
-    """Goes over the lines of a diff once."""
+    """Reads the lines of a diff once, in order."""
 
     def __init__(self, data: bytes, *, strict: bool) -> None:
         self.lines = _Lines(data)
@@ -132,7 +132,7 @@ class _DiffReader:
         self.files: list[DiffSection] = []
 
     def take(self, at: int) -> int:
-        """Reads one line, or the hunk that begins there; returns where it ends."""
+        """Reads the line at `at`, or the hunk that begins there; returns the index of the next line."""
         line = self.lines[at]
         if self._begins_file(at):
             self.files.append(DiffSection())
@@ -155,7 +155,7 @@ class _DiffReader:
     def _begins_file(self, at: int) -> bool:
         if self.lines[at].startswith((BEGINNING, *_COMBINED, *(() if self._strict else _OF_OTHERS))):
             return True
-        # `diff -u` prints no line of its own before the names.
+        # `diff -u` prints no line before the two names.
         return self._begins_names(at) and (not self.files or bool(self.files[-1].hunks))
 
     def _begins_names(self, at: int) -> bool:
@@ -164,13 +164,13 @@ class _DiffReader:
         return self.lines[at + 1].startswith(b"+++ ")
 
     def _take_hunk(self, at: int, head: re.Match[bytes]) -> int:
-        """Reads a hunk that has as many lines as its head says, of which some change; strictly, raises UsageError for any
-        other one."""
+        """Reads the hunk whose header is at `at`. One whose lines do not match the header, or that changes nothing, is read
+        leniently, or with `strict` raises UsageError."""
         columns = len(_RANGE.findall(head["old"]))
         context = self.lines[at][head.end() :]
         walk = _HunkWalk(self.lines, at + 1, head)
         walk.counts = Counter(sign for sign, _, _ in walk)
-        # Whether one more line of the hunk follows: mails end with `-- `, and a file begins with `--- `.
+        # A further line of a hunk after its end shows a wrong header; mails end with `-- `, a file begins with `--- `.
         after = self.lines[walk.end] if walk.end < len(self.lines) else b""
         if self._strict:
             goes_on = columns == 1 and after.startswith((b"+", b"-"))
@@ -184,7 +184,7 @@ class _DiffReader:
         return self._take_loose(at + 1, columns, context)
 
     def _take_loose(self, at: int, columns: int, context: bytes) -> int:
-        """Reads a hunk whose head is missing or wrong, to where something else begins."""
+        """Reads a hunk with a missing or wrong header, up to a line that begins something else."""
         lines: list[_Line] = []
         while at < len(self.lines) and not self._ends_hunk(at):
             line = self.lines[at].removesuffix(b"\r")
@@ -206,7 +206,7 @@ class _DiffReader:
 
 
 class _Lines:
-    """The lines of a diff, of which only where they begin is in memory beside its bytes."""
+    """The lines of a diff. Beside its bytes only the offsets of lines are in memory: as objects they would take 12 times the size."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -220,8 +220,8 @@ class _Lines:
 
 
 class _HunkWalk:
-    """The lines of a hunk, by what its head says, each time anew. Gone through, it knows where the hunk ends, and whether it
-    has what its head says."""
+    """The lines of a hunk according to its header, decoded on each iteration. After one, `end` is the index of the line after
+    the hunk, and `is_whole` is whether the hunk has the lines that its header states."""
 
     def __init__(self, lines: _Lines, at: int, head: re.Match[bytes]) -> None:
         self._lines, self._at, self._head = lines, at, head
@@ -245,7 +245,7 @@ class _HunkWalk:
             if not signs:
                 continue
             is_removed = b"-" in signs
-            # A merge brings a line to one parent at least.
+            # In a merge, a line with a plus is new to at least one parent.
             sign = b"-" if is_removed else b"+" if b"+" in signs else b" "
             yield sign, olds[signs.index(b"-")] if is_removed else new, text
             has = ord("-" if is_removed else " ")  # the sign of a parent that has the line
@@ -256,11 +256,10 @@ class _HunkWalk:
 
 
 def _signs(line: bytes, columns: int) -> bytes | None:
-    """What stands before a line of a hunk, one sign for each parent; nothing for a remark of git's, None for what is no
-    line of a hunk."""
+    """The signs before a line of a hunk, one for each parent; empty for a remark of git, None for a line of no hunk."""
     if line[:1] == b"\\" or (columns > 1 and line.strip() == b"\\ No newline at end of file"):
         return b""
-    signs = line.removesuffix(b"\r")[:columns].ljust(columns)  # an empty line may have lost its blanks
+    signs = line.removesuffix(b"\r")[:columns].ljust(columns)  # editors strip the blanks of an empty line
     is_line = not signs.strip(b" +") or not signs.strip(b" -")
     return signs if is_line else None
 
@@ -273,7 +272,7 @@ def _malformed(at: int) -> UsageError:
 
 
 def _both(line: bytes) -> tuple[str, str]:
-    """The two names of `diff --git a/x b/x`, where nothing but their likeness says where one ends."""
+    """The two names in `diff --git a/x b/x`. Names may have spaces, so the line is split where both halves are alike."""
     for beginning in (*_COMBINED, b"Index: "):
         if line.startswith(beginning):
             name = _name(line[len(beginning) :].strip())
@@ -290,7 +289,7 @@ def _both(line: bytes) -> tuple[str, str]:
 
 
 def _name(text: bytes) -> str:
-    """A name as git prints it: with quotes, or with a tab (and for `diff -u` a date) behind it."""
+    """A name as git prints it: quoted, or followed by a tab (and by a date from `diff -u`)."""
     quoted = _QUOTED.match(text)
     return as_name(quoted[0] if quoted else text.partition(b"\t")[0])
 

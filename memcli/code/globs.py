@@ -1,9 +1,9 @@
-"""Globs and gitignore patterns, matched as git does, one level of a tree at a time, in linear time.
+"""Globs and gitignore patterns, matched as in git, one level of a tree at a time, in linear time.
 
-Plain names, paths and `*.suffix`, most of what is ever written, are looked up; the rest are expressions. Not by a
-library: pathspec matches the content of a folder along with the folder, so that `!keep` lets in `keep/x.o` against an
-earlier `*.o`, and its expressions backtrack: `*a*a*a*a*a*b` can take for ever. An expression from here takes each part
-between stars where it first fits, which is all a glob needs, and never goes back on it.
+Names, paths and `*.suffix`, the most frequent patterns, are looked up; others become expressions. The library pathspec is not
+used: it matches the content of a folder together with the folder, so that `!keep` includes `keep/x.o` against an earlier
+`*.o`, and its expressions backtrack, so that `*a*a*a*a*a*b` may take exponential time. The expressions made here match each
+part between stars at its first place, which is sufficient for a glob, and never backtrack.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _Token = re.Match[str]
 
 
 def name_glob(text: str) -> str:
-    """The expression of `re` for a name that `text`, a glob without a slash, matches as a whole. Raises ValueError
-    for a glob that matches nothing."""
+    """The `re` expression for names that fully match `text`, a glob without a slash. Raises ValueError for a glob that can
+    match nothing."""
     return _name(_segments(text)[0])
 
 
 def path_glob(text: str) -> str:
-    """The same for a path from the root, with `/`."""
-    # Git compares what stands before the first wildcard by itself, so stars right behind it stand at the beginning.
+    """As `name_glob`, for paths from the root, with `/`."""
+    # git compares the text before the first wildcard separately, so that stars after it are at the beginning of a pattern.
     prefix, rest = found.groups() if (found := _PREFIX.fullmatch(text)) else ("", text)
-    # `**` is any number of folders, and anything at all at the end.
+    # `**` matches any number of folders, at the end anything.
     runs: list[list[str]] = [[]]
     for segment in _segments(rest):
         if len(segment) == 1 and len(segment[0]["stars"] or "") > 1:
@@ -61,10 +61,10 @@ def path_glob(text: str) -> str:
 
 
 def glob_expression(glob: str, at: str) -> str:
-    """The expression of RE2 for whole paths that `glob` covers; a folder covers all that is below it.
+    """The RE2 expression for full paths that match `glob`, or are below a folder that does.
 
-    A glob without a slash inside is looked for in every folder, others from the root. Raises UsageError naming the
-    field `at` for one that matches nothing, as with an open bracket, and for syntax that gitignore does not have.
+    A glob without an inner slash matches in every folder, others match from the root. Raises UsageError naming the field
+    `at` for a glob that can match nothing, such as one with an open bracket, and for syntax that gitignore does not have.
     """
     if glob.startswith("!") or re.search(r"(?<!\\)\{[^{}]*,[^{}]*\}", glob):
         raise UsageError(
@@ -79,7 +79,7 @@ def glob_expression(glob: str, at: str) -> str:
         raise UsageError(
             f"{at} is not a path glob: {glob[:80]!a}", "close the brackets, or use `re:` for a pattern"
         ) from None
-    # RE2 has no atomic groups and needs none to be linear. No glob gives these three characters otherwise.
+    # RE2 has no atomic groups, and is linear without them. Escaping makes these three characters impossible elsewhere.
     return path.replace(_ATOMIC, "(?:") + "(?s:/.*)?"
 
 
@@ -100,13 +100,20 @@ def _segments(text: str) -> list[list[_Token]]:
 
 
 def _name(tokens: list[_Token]) -> str:
-    """The expression for one name."""
+    """The expression for one name. Raises ValueError for a class that matches nothing."""
     pieces = [""]
     for token in tokens:
         if token["stars"]:
             pieces.append("")
+        elif token["as_is"]:
+            pieces[-1] += re.escape(token["as_is"])
+        elif token["one"]:
+            pieces[-1] += "[^/]" if token["one"] == "?" else re.escape(token["one"])
         else:
-            pieces[-1] += _single(token)
+            members = "".join(_member(member) for member in _MEMBER.finditer(token["set"]))
+            if not (members or token["not"]):
+                raise ValueError(token[0])
+            pieces[-1] += f"[^/{members}]" if token["not"] else f"[{members}]"
     first, *others = pieces
     if not others:
         return first
@@ -114,32 +121,19 @@ def _name(tokens: list[_Token]) -> str:
     return first + "".join(f"{_ATOMIC}[^/]*?{piece})" for piece in middle if piece) + f"[^/]*{last}"
 
 
-def _single(token: _Token) -> str:
-    if token["as_is"]:
-        return re.escape(token["as_is"])
-    if token["one"]:
-        return "[^/]" if token["one"] == "?" else re.escape(token["one"])
-    members = "".join(_member(member) for member in _MEMBER.finditer(token["set"]))
-    if token["not"]:
-        return f"[^/{members}]"
-    if not members:
-        raise ValueError(token[0])
-    return f"[{members}]"
-
-
 def _member(match: re.Match[str]) -> str:
-    """A part of a class. Raises ValueError for the name of no class, with which git matches nothing."""
+    """The expression for a part of a class. Raises ValueError for an unknown class name, with which git matches nothing."""
     name, low, high = match.groups()
     if name:
         if name not in _CLASSES:
             raise ValueError(name)
         return _CLASSES[name]
     first = low[-1]
-    # Git tries the first character by itself, so that a range the wrong way round still holds that one.
+    # git compares the first character separately, so that a reversed range still matches it.
     last = high[-1] if high and high[-1] >= first else first
-    # No class matches the slash.
+    # In git no class matches the slash.
     ranges = [(first, min(last, ".")), (max(first, "0"), last)] if first <= "/" <= last else [(first, last)]
-    # As codes, which both dialects take; beyond Latin-1 no character is special.
+    # As hex codes, which `re` and RE2 both accept; no character beyond Latin-1 is special.
     ends = ("-".join(f"\\x{ord(c):02x}" if ord(c) < 256 else c for c in pair) for pair in ranges if pair[0] <= pair[1])
     return "".join(ends)
 
@@ -150,13 +144,13 @@ _SPECIAL = regex(r"[*?\[\\]")
 
 
 _GlobRule = tuple[int, bool, bool]
-"""Where in the file a line stands, whether what matches is refused (`x`) or let in again (`!x`), and whether only folders match."""
+"""The index of a line in the file, whether it ignores (`x`) or includes (`!x`) what matches, and whether it is for folders only."""
 
 
 class Patterns:
-    """The patterns on the lines of one file, of which the last that matches an entry decides.
+    """The patterns on the lines of one file. The last one that matches an entry decides.
 
-    A line that is no pattern, or that can match nothing, is skipped, as git does.
+    Comments, invalid lines and patterns that can match nothing are skipped, as in git.
     """
 
     def __init__(self, lines: Iterable[bytes]) -> None:
@@ -184,7 +178,7 @@ class Patterns:
         return bool(self._names or self._paths or self._suffixes or self._globs)
 
     def verdict(self, path: str, *, is_folder: bool) -> bool | None:
-        """True when the entry is refused, False when it is let in, None when no pattern matches."""
+        """True when the entry is ignored, False when it is included, None when no pattern matches."""
         if not path.isascii():
             # One character for each byte, since git matches bytes; file names need not be UTF-8.
             path = path.encode(sys.getfilesystemencoding(), "surrogateescape").decode("latin-1")

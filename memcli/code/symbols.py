@@ -1,7 +1,7 @@
-"""Symbols: where source code defines what has a name, such as `refresh` or `Token.refresh`; the parts of source code; and
-the symbols that a diff touches.
+"""Symbols: the places where source code defines a name, such as `refresh` or `Token.refresh`; the parts of source code; and the
+symbols that a diff changes.
 
-Python is parsed. Other languages are read by their braces, or by `end`, which is cheap and right nearly always.
+Python is parsed. Definitions in other languages end by braces, `end` or indentation, which is fast and mostly right.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _TYPES = (
     r"typedef[ \t]+struct|union(?![ \t]+(?:all|distinct|select)\b)"
 )
 EXTENSIONS = r"impl(?:<[^>\n]{0,80}>)?|namespace|extension|mod(?=[^;\n]*\{)"
-"""What defines no name of its own, but holds some of what belongs to the one that it names."""
+"""Words that define no new name, but contain members of the one that they name."""
 _NAME = r"[A-Za-z_$][\w$]*"
 _FUNCTION_VALUE = r"(?:async\s*)?(?:function\b|(?:\([^)\n]{0,120}\)|\w+)\s*(?::[^=\n]{1,60})?=>)"
 
 
 def _line(words: str) -> str:
-    """The pattern of a line that names something with one of `words`, or assigns a function to a name."""
+    """The pattern of a line that defines a name by one of `words`, or assigns a function to a name."""
     return (
         rf"[ \t]*{_MODIFIERS}(?:(?P<word>{words})[ \t]+(?:\([^)\n]{{0,80}}\)[ \t]*)?(?:self\.)?(?P<name>{_NAME})"
         rf"|(?:const|let|var)[ \t]+(?P<arrow>{_NAME})\s*(?::[^=\n]{{1,80}})?=\s*{_FUNCTION_VALUE})"
@@ -45,13 +45,14 @@ DEFINITION = re.compile(
     re.MULTILINE,
 )
 _OF_CODE = re.compile(_line(f"{_FUNCTIONS}|{_TYPES}|{EXTENSIONS}"))
-_HOLDER = re.compile(rf"[ \t]*{_MODIFIERS}(?:{_TYPES}|{EXTENSIONS})(?!\w)")
+HOLDER = re.compile(rf"[ \t]*{_MODIFIERS}(?:{_TYPES}|{EXTENSIONS})(?!\w)")
+"""The beginning of a definition with members, such as a class."""
 _CALLABLE = re.compile(_FUNCTIONS)
 _FOR = re.compile(rf"\bfor[ \t]+({_NAME})")
 
 
 def name_of(match: re.Match[str]) -> tuple[str, str]:
-    """What a match of DEFINITION names: bare, such as `refresh`, and as it is shown, such as `refresh()`."""
+    """The name that a match of DEFINITION defines, such as `refresh`, and its form for users, such as `refresh()`."""
     if match["name"]:
         word = match["word"]
         return match["name"], f"{match['name']}()" if _CALLABLE.fullmatch(word) else f"{word} {match['name']}"
@@ -64,8 +65,7 @@ def name_of(match: re.Match[str]) -> tuple[str, str]:
 
 
 def defined(line: str) -> str:
-    """The name that a line of code gives to what stands below it, such as `Token` for `impl Display for Token {`; empty
-    when it gives none."""
+    """The name that a line of code defines or extends, such as `Token` for `impl Display for Token {`; empty for none."""
     match = _OF_CODE.match(line)
     if match is None:
         return ""
@@ -73,13 +73,8 @@ def defined(line: str) -> str:
     return target[1] if target else match["name"] or match["arrow"]
 
 
-def is_holder(line: str) -> bool:
-    """Whether a line of code begins what has members, such as a class."""
-    return _HOLDER.match(line) is not None
-
-
 Lines = tuple[int, int]
-"""The first and the last line of something, counted from 1."""
+"""A first and a last line, counted from 1."""
 
 _PARTS = re.compile(r"::|[.#]")
 _MAX_PARTS = 20
@@ -88,7 +83,7 @@ _MAX_PARAMETERS = 5_000
 _MAX_BODY = 200_000
 _MAX_PARSED = 1 << 18
 _MAX_LOOKS = 1_000
-"""How many places are looked at closely: whoever wrote the file may want to keep us busy."""
+"""The most occurrences of a name to examine: a file from a stranger may have any number."""
 _PYTHON = (".py", ".pyi")
 _BY_END = (".rb", ".rake", ".ex", ".exs", ".lua", ".jl", ".cr")
 _BY_INDENT = (*_PYTHON, ".nim", ".coffee")
@@ -108,7 +103,7 @@ _GOES_ON = ("{", ")", "]")
 
 
 def find_symbol(text: str, symbol: str, file: str) -> list[Lines]:
-    """Where `text`, the content of `file`, defines `symbol`, in order: more than once when it is overloaded."""
+    """The lines on which `text`, the content of `file`, defines `symbol`, in order; several for overloads."""
     names = [name for name in _PARTS.split(symbol, _MAX_PARTS) if name]
     if not names or len(names) > _MAX_PARTS:
         return []
@@ -117,7 +112,7 @@ def find_symbol(text: str, symbol: str, file: str) -> list[Lines]:
             nodes: list[ast.AST] = [tree]
             for depth, name in enumerate(names):
                 found = [child for node in nodes for child in _statements(node) if _defines(child, name)]
-                if not found and depth == 0:  # a method that is named without its class
+                if not found and depth == 0:  # a method, named without its class
                     found = [node for node in ast.walk(tree) if _defines(node, name)]
                 nodes = found
             return sorted({_extent(node) for node in nodes})
@@ -127,7 +122,7 @@ def find_symbol(text: str, symbol: str, file: str) -> list[Lines]:
 def parse_python(text: str) -> ast.Module | None:
     """The syntax tree of `text`; None when it is not Python of this version."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the code of others
+        warnings.simplefilter("ignore")  # about invalid escapes and the like in the code of users
         try:
             return ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -135,7 +130,7 @@ def parse_python(text: str) -> ast.Module | None:
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """What stands in the body of `node`, also below `if` and `try`."""
+    """The statements in the body of `node`, also inside `if`, `try` and `with`."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt):
             yield child
@@ -159,12 +154,12 @@ def _extent(node: ast.AST) -> Lines:
 
 
 class _Code:
-    """Source code with its comments and strings blanked out, so that every brace in it counts."""
+    """Source code with its comments and strings blanked out, so that every brace is structure."""
 
     def __init__(self, text: str, file: str) -> None:
         self._raw = text
-        # With spaces for comments and strings; line breaks and lengths stay. A quote that nothing closes ends with its line,
-        # and one of a lifetime (Rust) or of prose (JSX) is none.
+        # Blanks of the same length keep every offset and line break. An unclosed quote ends with its line, and a single quote
+        # may be a lifetime (Rust) or an apostrophe (JSX).
         many = file.endswith((*_LONG_QUOTES, *_HASH_COMMENTS))
         single = r"'(?:\\.|[^'\\\n]){0,300}'" if many else r"'(?:\\[^\n']{1,10}|[^'\\\n])'"
         comment = r"#[^\n]*" if file.endswith(_HASH_COMMENTS) else r"//[^\n]*|/\*.*?(?:\*/|\Z)"
@@ -179,7 +174,7 @@ class _Code:
         found = list(self._definitions(name, outer[-1] if outer else ""))
         if outer:
             inside = self.find(outer)
-            # And in what is no definition of the name itself and holds some of what belongs to it: `impl Token`.
+            # Members are also in blocks that do not define the name, such as `impl Token`.
             for match in re.finditer(rf"{_CONTAINER}{re.escape(outer[-1])}\b", self._text, re.MULTILINE):
                 if (end := self._end(match.start(), match.end())) is not None:
                     inside.append(self._lines(match.start(), end))
@@ -194,13 +189,13 @@ class _Code:
         return sorted({lines for lines, _, indent in found if indent == least})
 
     def _definitions(self, name: str, owner: str) -> Iterator[tuple[Lines, bool, int]]:
-        """Where `name` is defined, whether as of `owner` by its own words (Go, C++), and how far it is indented."""
+        """The lines of each definition of `name`, whether it names `owner` itself (Go, C++), and its indentation."""
         text = self._text
         looks = 0
         for match in re.finditer(rf"(?<![\w$]){re.escape(name)}(?![\w$])", text):
             nearest = max(0, match.start() - _MAX_HEAD)
             start = text.rfind("\n", nearest, match.start()) + 1
-            if nearest and not start:  # far from the beginning of a line that could define it
+            if nearest and not start:  # on a line too long to be a definition
                 continue
             looks += 1
             if looks > _MAX_LOOKS:
@@ -219,7 +214,7 @@ class _Code:
         return self._text.count("\n", 0, start) + 1, self._text.count("\n", 0, end) + 1
 
     def _is_callable(self, head: str, after: int) -> bool:
-        """Whether a name behind `head` is that of a function without a keyword: `int refresh(...) {`, `refresh = () => {`."""
+        """Whether the name after `head` defines a function without a keyword: `int refresh(...) {`, `refresh = () => {`."""
         bare = _OWNER.sub("", _ANNOTATION.sub("", head))
         rest = self._text[after : after + _MAX_HEAD]
         if _NO_HEAD.search(bare):
@@ -234,7 +229,7 @@ class _Code:
         return bool(_ASSIGNED.match(rest) or (_CONSTANT.search(head) and re.match(r"[^\n=;({]*=", rest)))
 
     def _end(self, start: int, after: int) -> int | None:
-        """Where the definition that begins at `start` ends: at its last character."""
+        """The offset of the last character of the definition that begins at `start`; None where it has no end."""
         if self._by_end or self._by_indent:
             return self._end_by_indent(start, after)
         depth = 0
@@ -253,12 +248,12 @@ class _Code:
                 start = match.end()
                 line = self._text[start : self._text.find("\n", start) % (len(self._text) + 1)]
                 goes_on = line.lstrip().startswith(_GOES_ON) or _indent(self._text, start) > indent
-                if sign == ";" or not (goes_on and line.strip()):  # no body comes
+                if sign == ";" or not (goes_on and line.strip()):  # a declaration without a body
                     return match.start() - (sign == "\n")
         return None if depth else min(len(self._text), after + _MAX_BODY) - 1
 
     def _end_by_indent(self, start: int, after: int) -> int:
-        """The last line that is indented more than the first, and the `end` below it."""
+        """The offset of the last character of the lines indented more than the first, with the `end` below them."""
         text, indent = self._text, _indent(self._text, start)
         end = text.find("\n", after) % (len(text) + 1)
         place = end + 1
@@ -270,7 +265,7 @@ class _Code:
                     return stop - 1 if self._by_end and re.match(r"\s*end\b", line) else end - 1
                 end = stop
             elif self._raw[place:stop].strip() and _indent(self._raw, place) > indent:
-                end = stop  # a comment, or the end of a long text
+                end = stop  # a comment, or the last line of a long string, blanked out in `_text`
             place = stop + 1
         return max(end - 1, start)
 
@@ -285,12 +280,12 @@ _CLOSERS = ("}", ")", "]", "{", "end", "else", "where", "begin")
 
 
 Definition = tuple[str, str, tuple[Lines, ...]]
-"""The name and the text of a definition, and the first and the last line of each of its parts, counted from 1. The rest of
-the file, its imports and constants, has no name and no lines, and comes first."""
+"""The name and the text of a definition, and the first and last line of each of its parts, counted from 1. The rest of the file
+(imports, constants) is the first one, without a name and lines."""
 
 
 def cut(file: str, text: str) -> list[Definition]:
-    """The parts of the source code `text`. What has one name, such as overloads, is one part."""
+    """The definitions of the source code `text`, and the rest of it. Overloads of a name are one part."""
     lines = text.split("\n")
     tree = parse_python(text) if file.endswith(_PYTHON) else None
     spans = [] if tree else list(_parts_by_look(lines))
@@ -306,7 +301,7 @@ def cut(file: str, text: str) -> list[Definition]:
         found.setdefault(name, []).append((start, end))
         at = end
     rest += lines[at:]
-    # Without the gaps that cutting left.
+    # Cutting leaves runs of empty lines.
     parts: list[Definition] = [("", re.sub(r"\n{3,}", "\n\n", "\n".join(rest)).strip("\n"), ())]
     for name, places in found.items():
         texts = ("\n".join(lines[start:end]).strip("\n") for start, end in places)
@@ -315,8 +310,8 @@ def cut(file: str, text: str) -> list[Definition]:
 
 
 def _parts_by_look(lines: list[str]) -> Iterator[tuple[str, int, int]]:
-    """Name, first line and line behind the last of each definition in any language whose top level is not indented: it ends
-    where the next such line begins."""
+    """The name, the index of the first line and that after the last, of each definition in a language whose top level is not
+    indented: it ends at the next line without indentation that does not close it."""
     at = 0
     while at < len(lines):
         name = defined(lines[at]) if lines[at][:1] not in (" ", "\t") else ""
@@ -331,7 +326,7 @@ def _parts_by_look(lines: list[str]) -> Iterator[tuple[str, int, int]]:
 
 
 def _with_comment(lines: list[str], start: int, marks: tuple[str, ...]) -> int:
-    """Where the comments and decorators begin that stand right over a line."""
+    """The index of the first of the comments and decorators directly above a line."""
     while start > 0 and lines[start - 1].startswith(marks):
         start -= 1
     return start
@@ -341,27 +336,27 @@ MAX_SYMBOLS = 20
 _MAX_NAME = 80
 _MAX_CONTEXT = 400
 REACH = 1 << 18
-"""So many bytes of a diff are looked at."""
+"""The most bytes of a diff that are read."""
 _MARKDOWN = (".md", ".markdown", ".mdx")
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+([^\n]{1,80})")
-# What belongs to a definition that is still to come: decorators, attributes, comments.
+# Lines that belong to the definition below them: decorators, attributes, comments.
 _AHEAD = re.compile(r"@\w|#\[|#(?!\w)|//|/\*|\*|--[ \t]|\"\"\"")
 _CLOSING = ("}", "end")
 _CONTINUATION = (")", "]", "{", "#if", "#el", "#en")
 
 
 def touched(hunks: bytes, file: str) -> list[str]:
-    """The names, in order; headings for a Markdown file. Blank lines touch nothing."""
+    """The names of definitions that a diff changes, in order; headings in a Markdown file. Blank lines are ignored."""
     names: dict[str, None] = {}
     is_text = file.lower().endswith(_MARKDOWN)
     for context, lines in _hunks(hunks[:REACH]):
-        for name in _headings(context, lines) if is_text else _Scopes(context).follow(lines):
+        for name in _headings(context, lines) if is_text else _scopes(context, lines):
             names[name[:_MAX_NAME]] = None
     return list(names)[:MAX_SYMBOLS]
 
 
 def _hunks(hunks: bytes) -> Iterator[tuple[str, list[str]]]:
-    """What git says each hunk stands in, and its lines."""
+    """The context in the header of each hunk, which is a line above it, and its lines."""
     context, lines = "", list[str]()
     for line in hunks.split(b"\n"):
         head = HUNK.match(line)
@@ -384,57 +379,41 @@ def _headings(context: str, lines: list[str]) -> Iterator[str]:
             yield current
 
 
-class _Scopes:
-    """The definitions that a line of a hunk stands in: (name, indentation), innermost last."""
-
-    def __init__(self, context: str) -> None:
-        # How far the line is indented that git prints behind a hunk's numbers is not known.
-        self._outer = defined(context) or context[:_MAX_NAME]
-        self._is_holder = is_holder(context)
-        self._inner: list[tuple[str, int]] = []
-        self._body: int | None = None
-        self._ahead: int | None = None
-
-    def follow(self, lines: list[str]) -> Iterator[str]:
-        """The name that each changed line touches."""
-        for line in lines:
-            sign, text = line[:1], line[1:].strip()
-            if not text or sign == "\\":
-                continue
-            indent = len(line[1:].expandtabs(8)) - len(line[1:].expandtabs(8).lstrip())
-            if _AHEAD.match(text):
-                if sign != " ":
-                    self._ahead = indent
-                continue
-            name = defined(line[1:])
-            self._leave(indent, text, is_definition=bool(name))
-            if name:
-                if sign != " " and self._is_holder and self._outer and not self._inner:
-                    yield self._outer  # it has one member more, or less
-                self._inner.append((name, indent))
-            if (sign != " " or self._ahead is not None) and (name := self._name()):
-                yield name
-            self._ahead = None
-            if text.startswith(_CLOSING):
-                if self._inner and self._inner[-1][1] == indent:
-                    self._inner.pop()
-                elif not self._inner and indent == 0:
-                    self._outer = ""
-        if self._ahead and (name := self._name()):
+def _scopes(context: str, lines: list[str]) -> Iterator[str]:
+    """The name of the innermost definition around each changed line of a hunk. `context` is the text in its header."""
+    # The indentation of `context` is unknown, because git strips it: it is around the definitions in the hunk until a line shows
+    # otherwise.
+    outer, is_holder = defined(context) or context[:_MAX_NAME], HOLDER.match(context) is not None
+    inner: list[tuple[str, int]] = []  # the open definitions in the hunk with their indentation, innermost last
+    body: int | None = None  # the least indentation outside of these
+    ahead: int | None = None  # that of a changed comment or decorator, which belongs to the next definition
+    for line in lines:
+        sign, text = line[:1], line[1:].strip()
+        if not text or sign == "\\":
+            continue
+        indent = len(line[1:].expandtabs(8)) - len(line[1:].expandtabs(8).lstrip())
+        if _AHEAD.match(text):
+            ahead = ahead if sign == " " else indent
+            continue
+        name = defined(line[1:])
+        if not text.startswith((*_CONTINUATION, *_CLOSING)):
+            while inner and inner[-1][1] >= indent:
+                inner.pop()
+            if not inner:
+                is_beside = bool(name) and not is_holder and (body is None or indent < body)
+                outer = "" if indent == 0 or is_beside else outer
+                body = indent if body is None else min(body, indent)
+        if name:
+            if sign != " " and is_holder and outer and not inner:
+                yield outer  # the line adds or removes a member of it
+            inner.append((name, indent))
+        if (sign != " " or ahead is not None) and (name := inner[-1][0] if inner else outer):
             yield name
-
-    def _leave(self, indent: int, text: str, *, is_definition: bool) -> None:
-        """Ends what a line so far to the left is no part of."""
-        if text.startswith((*_CONTINUATION, *_CLOSING)):
-            return
-        while self._inner and self._inner[-1][1] >= indent:
-            self._inner.pop()
-        if self._inner:
-            return
-        is_beside = is_definition and not self._is_holder and (self._body is None or indent < self._body)
-        if indent == 0 or is_beside:
-            self._outer = ""
-        self._body = indent if self._body is None else min(self._body, indent)
-
-    def _name(self) -> str:
-        return self._inner[-1][0] if self._inner else self._outer
+        ahead = None
+        is_end = text.startswith(_CLOSING)
+        if is_end and inner and inner[-1][1] == indent:
+            inner.pop()
+        elif is_end and not inner and indent == 0:
+            outer = ""
+    if ahead and (name := inner[-1][0] if inner else outer):
+        yield name

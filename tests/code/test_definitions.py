@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.code.symbols import DEFINITION, cut, defined, is_holder, name_of, touched
+from memcli.code.symbols import DEFINITION, HOLDER, cut, defined, name_of, touched
 
 LINES = [
     ("def refresh(self):", "refresh", "refresh()"),
@@ -42,12 +42,12 @@ def test_what_holds_members_of_a_name_does_not_define_it() -> None:
         ("namespace auth {", "auth"), ("extension Token {", "Token"), ("mod tests {", "tests"),
     ]  # fmt: skip
     assert [(line, defined(line)) for line, _ in holders] == holders
-    assert all(is_holder(line) and not DEFINITION.match(line) for line, _ in holders)
+    assert all(HOLDER.match(line) and not DEFINITION.match(line) for line, _ in holders)
     nothing = ("mod tests;", "union all", "const total = sum(rows)", "return type", "class", "x = 1")
     assert not any(DEFINITION.match(line) or defined(line) for line in nothing)
 
 
 def test_functions_hold_no_members() -> None:
-    assert is_holder("  export abstract class Token {")
-    assert is_holder("enum class Color {")
-    assert not any(map(is_holder, ["def refresh(self):", "classify(x)", "const load = () => {"]))
+    assert HOLDER.match("  export abstract class Token {")
+    assert HOLDER.match("enum class Color {")
+    assert not any(map(HOLDER.match, ["def refresh(self):", "classify(x)", "const load = () => {"]))
