@@ -1,2 +1,2 @@
-"""Sources of memories: files, commits, the index, and exports of other tools, as candidates, which are the fields of one memory
-each. It reads and never stores, and trusts nothing that it reads: a repository and its configuration belong to strangers."""
+"""Sources of memories: files, commits and the git index, read as candidates, each the fields of one memory. Nothing is stored
+here, and nothing read is trusted: a repository and its configuration may come from a stranger."""

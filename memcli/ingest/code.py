@@ -1,4 +1,4 @@
-"""Code: the files of the work tree that memories are anchored to, read so that nothing leads out of it."""
+"""The files of a work tree that memories are anchored to, read without following a link out of it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from memcli.git.work_tree import Changes
 
 _ENDING = re.compile(r"\.\w{1,20}")
-_MAX_KEPT = 64 << 20
+_MAX_CACHED = 64 << 20  # bytes
 _MANY = 4
-"""For fewer commits git is run once a commit."""
+"""For fewer commits, git is run once a commit."""
 _WHY = {
     "vanished": "there is no such file", "link": "it is a symbolic link, or behind one", "special": "it is not a regular file",
     "huge": "it is larger than 1 MB", "binary": "it is not text", "encoding": "it is not UTF-8",
@@ -33,17 +33,18 @@ class WorkTree:
     def __init__(self, root: str) -> None:
         self._root = os.path.realpath(root)
         self._given = os.path.abspath(root)
-        self._kept: dict[str, bytes | UnfitError] = {}
-        self._room = _MAX_KEPT
+        self._cache: dict[str, bytes | UnfitError] = {}
+        self._room = _MAX_CACHED
         self._since: dict[str, Changes | None] = {}
         self._listed: dict[str, tuple[Sequence[str], frozenset[str]]] = {}
         self._past: dict[tuple[str, str], str | None] = {}
 
     def name(self, path: str) -> str:
-        """The path from the root of what a user names from the working directory; "" for the root. Raises UsageError."""
+        """The path from the root of a path that a user gave, relative to the working directory; "" for the root. Raises
+        UsageError."""
         full = os.path.abspath(path)
         folder, leaf = os.path.split(full)
-        # The way to the work tree may lead over links; the way within it may not.
+        # The path to the work tree may have links; the path inside it may not.
         real = os.path.join(os.path.realpath(folder), leaf)
         for base, place in ((self._root, full), (self._given, full), (self._root, real)):
             if place == base:
@@ -57,7 +58,7 @@ class WorkTree:
         )
 
     def text(self, file: str) -> str:
-        """The text of a file by its path from the root. Raises UsageError and NotFoundError saying why there is none."""
+        """The text of a file by its path from the root. Raises UsageError or NotFoundError with the reason why it has none."""
         try:
             return to_text(self._bytes(file))
         except UnfitError as unfit:
@@ -67,7 +68,7 @@ class WorkTree:
             raise kind(f"cannot anchor to {show(file)}: {_WHY[unfit.reason]}", "name a text file") from None
 
     def commits(self, files: Sequence[str]) -> dict[str, str]:
-        """The current commit, for each of the files that is just as it is there. Without git, nothing."""
+        """The current commit, for each file that is equal to its version there; empty where git fails."""
         from memcli.git.work_tree import unchanged_files
 
         with suppress(MemcliError):
@@ -76,8 +77,8 @@ class WorkTree:
         return {}
 
     def renamed(self, file: str, commit: str) -> str | None:
-        """The name now of a file that was renamed since a commit (empty: where git last had it), as far as git knows."""
-        if not commit:  # the last one that had it
+        """The current name of a file renamed since `commit` (empty: the last commit that had the file); None where git finds none."""
+        if not commit:
             log = ("log", "-1", "--no-renames", "--diff-filter=D", "--format=%P", "HEAD", "--", file)
             with suppress(MemcliError):
                 commit = Repository(self._root).run("--literal-pathspecs", *log).strip().partition(" ")[0] or "HEAD"
@@ -86,7 +87,7 @@ class WorkTree:
         return name if name and is_inside(name) else None
 
     def look_back(self, commits: Sequence[str]) -> None:
-        """Asks git at once what changed since each of the commits; `renamed` and `others` then ask no more."""
+        """Reads the changes since many commits at once, so that `renamed` and `others` need not run git for each."""
         from memcli.git.work_tree import changes_since_each
 
         new = [commit for commit in dict.fromkeys(commits) if commit and commit not in self._since]
@@ -95,8 +96,8 @@ class WorkTree:
                 self._since.update(changes_since_each(self._root, new))
 
     def others(self, file: str, commit: str, limit: int) -> list[str]:
-        """At most `limit` other files with the ending of `file`, nearest first, that are not as they were at a commit;
-        without a commit, whatever they were."""
+        """At most `limit` other files with the ending of `file` that changed since `commit` (empty: any), those first that
+        share the most folders with it."""
         ending = os.path.splitext(file)[1]
         if not _ENDING.fullmatch(ending):
             return []
@@ -113,11 +114,10 @@ class WorkTree:
             shared = min(len(folders), len(theirs)) if same is None else same
             return len(folders) + len(theirs) - 2 * shared, name
 
-        # Those first that share the most folders with `file`; then by name.
         return sorted((one for one in {*found, *edited} if one != file and is_inside(one)), key=distance)[:limit]
 
     def texts_at(self, places: Sequence[tuple[str, str]]) -> list[str | None]:
-        """The text of each file at a commit; None where it was not there, is no text, or git fails."""
+        """The text of each file, given with its commit; None where the commit does not have it, it is not text, or git fails."""
         new = [place for place in dict.fromkeys(places) if place[0] and place not in self._past]
         self._past.update(dict.fromkeys(new))
         if new:
@@ -128,7 +128,7 @@ class WorkTree:
         return [self._past.get(place) for place in places]
 
     def changed(self, revision: str, files: Sequence[str]) -> frozenset[str]:
-        """Which of the files are not as they were at a commit. Raises UsageError, NotFoundError, ProviderError."""
+        """The files that differ from their version at a commit. Raises UsageError, NotFoundError, ProviderError."""
         from memcli.git.work_tree import unchanged_files
 
         commit = Repository(self._root).resolve(revision)
@@ -136,7 +136,7 @@ class WorkTree:
         return frozenset(files) - same
 
     def files(self) -> list[str]:
-        """All files that are there and not ignored; none where git cannot tell."""
+        """All existing files that are not ignored; none where git fails."""
         from memcli.git.work_tree import existing_files
 
         with suppress(MemcliError):
@@ -144,8 +144,8 @@ class WorkTree:
         return []
 
     def deleted(self, since: str) -> Sequence[tuple[str, str, str]]:
-        """The files that were deleted or renamed since a time, the last ones first, each with a commit that had it and when
-        that was, empty when it is not committed."""
+        """The files deleted or renamed since a time, the latest first, each with a commit that has it and the time of the
+        deletion, empty for one that is not committed; none where git fails."""
         from memcli.git.work_tree import deletions
 
         with suppress(MemcliError):
@@ -153,13 +153,13 @@ class WorkTree:
         return ()
 
     def time_of(self, name: str) -> tuple[str, str] | None:
-        """The tag or commit that a name names, and when it was made, RFC 3339 in UTC; None where it names neither."""
+        """The tag or commit `name` and its time, RFC 3339 in UTC; None where there is neither."""
         from memcli.git.revisions import time_of
 
         return time_of(self._root, name)
 
     def _changes(self, commit: str) -> Changes | None:
-        """What changed since a commit, cached; None where git fails."""
+        """The changes since a commit, cached; None where git fails."""
         from memcli.git.work_tree import changes_since
 
         if commit not in self._since:
@@ -169,7 +169,7 @@ class WorkTree:
         return self._since[commit]
 
     def _list(self, ending: str) -> tuple[Sequence[str], frozenset[str]]:
-        """The tracked files that end so, and those that are edited and not staged, or not tracked yet."""
+        """The tracked files with this ending, and those with unstaged changes or not tracked; both empty where git fails."""
         from memcli.git.work_tree import tracked_files
 
         with suppress(MemcliError):
@@ -191,28 +191,27 @@ class WorkTree:
         return None
 
     def _bytes(self, file: str) -> bytes:
-        if file not in self._kept:
+        """The content of a file, cached. Raises UnfitError."""
+        if file not in self._cache:
             if self._room < 0:
-                self._kept.clear()
-                self._room = _MAX_KEPT
-            self._kept[file] = self._read(file)
-        kept = self._kept[file]
-        if isinstance(kept, UnfitError):
-            raise kept
-        return kept
-
-    def _read(self, file: str) -> bytes | UnfitError:
-        place = os.path.join(self._root, *file.split("/"))
-        if not is_inside(file) or not place.startswith(self._root.rstrip(os.sep) + os.sep):
-            return UnfitError("vanished")
-        try:
-            # A link below the root would lead out of it: a clone may have one from `src` to anywhere.
-            if os.path.realpath(place) != place:
-                return UnfitError("link")
-            data = read_bytes(place, self._root)
-        except UnfitError as unfit:
-            return unfit
-        except (OSError, ValueError):
-            return UnfitError("unreadable")
-        self._room -= len(data)
-        return data
+                self._cache.clear()
+                self._room = _MAX_CACHED
+            place = os.path.join(self._root, *file.split("/"))
+            data: bytes | UnfitError
+            try:
+                if not is_inside(file) or not place.startswith(self._root.rstrip(os.sep) + os.sep):
+                    raise UnfitError("vanished")
+                # A link below the root may lead out of it: a clone may have one from `src` to anywhere.
+                if os.path.realpath(place) != place:
+                    raise UnfitError("link")
+                data = read_bytes(place, self._root)
+                self._room -= len(data)
+            except UnfitError as unfit:
+                data = unfit
+            except (OSError, ValueError):
+                data = UnfitError("unreadable")
+            self._cache[file] = data
+        cached = self._cache[file]
+        if isinstance(cached, UnfitError):
+            raise cached
+        return cached

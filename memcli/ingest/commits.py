@@ -1,6 +1,6 @@
 """Commits: one candidate for each file that a commit changed, newest commit first, from one git process.
 
-Change: what a commit, or the index, did to a file, or a tiny commit to a few, as a candidate.
+A candidate is made from the change of a commit, or of the index, to a file; or from a tiny commit with all of its files.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from memcli.model.names import readable
 from memcli.model.shapes import OBSERVED
 
 MAX_DIFF = 4_500
-"""Characters of the changes in one memory, beside the message."""
+"""The most characters of changes in one memory, not counting the message."""
 MAX_LINE = 400
 STAGED = "staged"
-"""The folder, and the group, of the memories of what is staged, until it is committed or no longer staged."""
+"""The path prefix and the group of memories of staged changes, which go when these are committed or unstaged."""
 _MAX_MESSAGE = 8_000
-"""Characters of a message: its reason often stands last."""
+"""The most characters of a message: enough for long ones, whose reason is often at the end."""
 _MAX_SUBJECT = 200
 _MAX_SYMBOLS = 20
 _SHORT = 10
-# `Signed-off-by: Ann <ann@example.org>` and its like are addresses, not what was done.
+# Lines such as `Signed-off-by: Ann <ann@example.org>` have addresses, and nothing about the change.
 _CREDIT = re.compile(r"[A-Za-z-]+-by: .*|(Change-Id|Git-Svn-Id|git-svn-id): .*")
 
 
 def candidate(commit: Commit | None, message: str, diffs: Sequence[FileDiff]) -> Mapping[str, object]:
-    """The memory of one file's change, or of all of a tiny commit, which then stands by the file most changed. Without a
-    commit it is of the index, which has no message and no author yet."""
+    """The memory of the change of one file, or of a whole tiny commit, whose path is then that of the most changed file.
+    Without `commit` it is of the index, which has no message and no author yet."""
     main = max(diffs, key=lambda diff: diff.added + diff.removed)
     files = [readable(diff.file) for diff in diffs]
     symbols = list(dict.fromkeys(name for diff in diffs for name in touched(diff.hunks, diff.file)))[:_MAX_SYMBOLS]
@@ -67,7 +67,7 @@ def candidate(commit: Commit | None, message: str, diffs: Sequence[FileDiff]) ->
         "path": memory_path(main.file, "code", commit.hash[:_SHORT]) if commit else memory_path(main.file, STAGED),
         "kind": "diff",
         "raw": _text(message, diffs),
-        # The subject, the file, and what in it: what a reader of a log would want on one line.
+        # The subject, the files and the symbols, as on one line of a log.
         "summary_micro": f"{subject} ({place})" if subject else f"{main.status} {place}",
         "tags": tags_of(main.file),
         "metadata": metadata,
@@ -97,10 +97,10 @@ def _text(message: str, diffs: Sequence[FileDiff]) -> str:
 
 
 TINY_FILES, TINY_LINES = 3, 6
-"""A commit that only modifies files, at most so many of them and lines, is one memory: its parts say nothing alone."""
+"""A commit that modifies at most so many files and lines, and does nothing else, is one memory: its parts mean little alone."""
 _ATTRIBUTES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "diff.gitattributes")
-# Every option that a repository's configuration could turn otherwise is given, so that the same
-# commits read the same on every machine. A file above the threshold counts as binary.
+# All options that a repository's configuration could change are given, so that the same commits give the same candidates on
+# every machine. git takes a file above the threshold for binary.
 _SETTINGS = (
     "-c", f"core.attributesFile={_ATTRIBUTES}", "-c", "core.bigFileThreshold=2m", "-c", "log.showRoot=true",
     "-c", "diff.suppressBlankEmpty=false", "-c", "diff.noprefix=false", "-c", "diff.mnemonicPrefix=false",
@@ -120,13 +120,13 @@ Candidates = Iterator[Mapping[str, object]]
 
 
 class CommitSource:
-    """The commits of a range such as `HEAD~5..`, `v1..v2`, or `HEAD` for all that led to it, newest first, so that what is
-    there after an interruption is what matters most; as far as they are not `known`, each with how many memories it has.
+    """The commits of a range such as `HEAD~5..`, `v1..v2`, or `HEAD` for all of its ancestors, without the `known` ones,
+    which are given with their numbers of memories. The newest come first, so that an interruption leaves the most useful.
 
-    `commits` counts those read so far and `skipped` what gave no candidate, by reason: merge, shallow, binary,
-    lock, vendored, generated, ignored, submodule, link, mode, empty. It ends before the next commit when it `is_stopped`.
-    For a store in a folder of the work tree, `within` is that folder: other commits, and the changes of a commit elsewhere,
-    belong to other stores. One outside of the work tree takes them all.
+    `commits` counts the commits read so far, and `skipped` the changes without a candidate, by reason: merge, shallow,
+    binary, lock, vendored, generated, ignored, submodule, link, mode, empty. Reading ends before the next commit when
+    `is_stopped` returns true. For a store in a folder of the work tree, `within` is that folder: commits and changes
+    elsewhere belong to other stores. For a store outside of the work tree all are read.
     """
 
     def __init__(
@@ -148,11 +148,11 @@ class CommitSource:
         self._secrets = Secrets(self._repository.root)
 
     def total(self) -> int:
-        """How many commits there are to read. Raises NotFoundError for a range that git does not know."""
+        """The number of commits to read. Raises NotFoundError for a range that git does not know."""
         return len(self._listed) - len(self._met)
 
     def done(self) -> int:
-        """How many of them have been read."""
+        """The number of commits read so far."""
         return self.commits
 
     @cached_property
@@ -161,14 +161,14 @@ class CommitSource:
 
     @cached_property
     def _met(self) -> frozenset[str]:
-        """Those of the range that are known."""
+        """The commits of the range that are known."""
         return frozenset(self._known).intersection(self._listed)
 
     def candidates(self) -> Candidates:
-        """One for each commit and file, or for a tiny commit. What is behind the last one of a commit says that it has been
-        `read`, and the first says how many memories are `unchanged`, as those of known commits.
+        """Yields a candidate for each commit and file, or for a tiny commit; after all of a commit an entry with `read`, its
+        hash; and first an entry with `unchanged`, the number of memories of known commits.
 
-        A commit that cannot be read is put into `failed`. Raises NotFoundError, ProviderError.
+        A commit that cannot be read is added to `failed`. Raises NotFoundError, ProviderError.
         """
         if self._met:
             yield {"unchanged": sum(self._known[commit] for commit in self._met)}
@@ -180,7 +180,7 @@ class CommitSource:
                 return
             except MemcliError:
                 raise
-            except Exception as error:  # noqa: BLE001 - whatever is in one commit, the others are worth having
+            except Exception as error:  # noqa: BLE001 - one odd commit must not stop the ingestion of others
                 bad = self.commits - before
                 self.failed.append(Failure(reason_of(error), commit=left[bad]))
                 left = left[bad + 1 :]
@@ -204,7 +204,7 @@ class CommitSource:
 
 
 class StagedSource:
-    """What is staged now: one candidate for each file. `skipped` counts as for commits, and also conflict."""
+    """The staged changes: one candidate for each file. `skipped` has the reasons of commits, and also conflict."""
 
     def __init__(self, work_tree: str) -> None:
         self._repository = find_repository(work_tree)
@@ -212,7 +212,7 @@ class StagedSource:
         self.failed: list[Failure] = []
 
     def candidates(self) -> Candidates:
-        """One for each file; they take the place of all that was staged before. Raises ProviderError."""
+        """Yields a candidate for each file; together they replace all memories of staged changes. Raises ProviderError."""
         everything = [{"under": STAGED, "group": STAGED}]
         yield {"replaces": everything}
         diffs, conflicts = read_diffs(self._repository.stream(*_INDEX))
@@ -220,14 +220,14 @@ class StagedSource:
         for diff in _fit(diffs, Secrets(self._repository.root), self.skipped):
             try:
                 made = candidate(None, "", [diff])
-            except Exception as error:  # noqa: BLE001 - whatever is in one file, the others are worth having
+            except Exception as error:  # noqa: BLE001 - one odd file must not stop the ingestion of others
                 self.failed.append(Failure(reason_of(error), file=readable(diff.file)))
             else:
                 yield {**made, "replaces": everything}
 
 
 def _fit(diffs: Iterable[FileDiff], secrets: Secrets, skipped: Counter[str]) -> Iterator[FileDiff]:
-    """The diffs that are worth a memory; counts the others in `skipped` by reason."""
+    """The diffs to make memories of; counts the others in `skipped` by reason."""
     for diff in diffs:
         if reason := _unfit(diff, secrets):
             skipped[reason] += 1
@@ -236,7 +236,7 @@ def _fit(diffs: Iterable[FileDiff], secrets: Secrets, skipped: Counter[str]) -> 
 
 
 def _unfit(diff: FileDiff, secrets: Secrets) -> str:
-    """Why a diff is not worth a memory; empty when it is."""
+    """The reason to make no memory of a diff; empty for none."""
     if SUBMODULE in diff.modes:
         return "submodule"
     if LINK in diff.modes or diff.status == "retyped":
@@ -254,16 +254,15 @@ def _unfit(diff: FileDiff, secrets: Secrets) -> str:
 
 
 def _of_commit(commit: Commit, diffs: Iterator[FileDiff]) -> Candidates:
-    # The message without credits and blank ends, its subject cut to a line.
-    kept = [line.rstrip() for line in commit.message.splitlines() if not _CREDIT.fullmatch(line.strip())]
-    subject, newline, body = "\n".join(kept).strip().partition("\n")
+    lines = [line.rstrip() for line in commit.message.splitlines() if not _CREDIT.fullmatch(line.strip())]
+    subject, newline, body = "\n".join(lines).strip().partition("\n")
     message = subject[:_MAX_SUBJECT] + newline + body
     message = message if len(message) <= _MAX_MESSAGE else message[:_MAX_MESSAGE].rstrip() + " ..."
-    first = list(islice(diffs, TINY_FILES + 1))  # the rest of a large commit is read as it goes
-    lines = sum(diff.added + diff.removed for diff in first)
-    has_few = 1 < len(first) <= TINY_FILES and lines <= TINY_LINES
+    first = list(islice(diffs, TINY_FILES + 1))  # a large commit is not read whole into memory
+    changed = sum(diff.added + diff.removed for diff in first)
+    has_few = 1 < len(first) <= TINY_FILES and changed <= TINY_LINES
     is_tiny = has_few and all(diff.status == "modified" for diff in first)
     for group in [first] if is_tiny else ([diff] for diff in chain(first, diffs)):
-        # What is remembered of these files while they were staged gives way to the memories of their commit.
+        # Memories of these changes while they were staged are replaced by those of the commit.
         staged = [{"under": memory_path(diff.file, STAGED), "group": STAGED} for diff in group]
         yield {**candidate(commit, message, group), "replaces": staged}

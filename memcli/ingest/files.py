@@ -1,6 +1,6 @@
-"""Files: candidates for each text file named, or found in a folder named: one for a short one, else one for each part.
+"""Files: candidates for each text file that is named, or found in a named folder: one for a short file, else one a part.
 
-Pieces: a file's text cut where its author cut it: documents by heading, code by definition, prose by paragraph.
+A file is cut where its author divided it: documents by heading, code by definition, prose by paragraph.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from memcli.record import NamedTuple
 from memcli.text.words import dates
 
 WHOLE = 1_200
-"""A text of at most so many characters is one piece, and so is a section with all that is below it."""
+"""The most characters of a text, or of a section with its subsections, that are one piece."""
 _RECORD = 8_000
-"""A decision is read whole, up to this length: its sections say nothing without each other."""
+"""The most characters of a decision record that is not cut: its sections mean little without each other."""
 _MAX_PIECES = 1_000
 _MAX_LEAF = 48
 _MAX_DEPTH = 3
@@ -41,14 +41,13 @@ HEADINGS: Mapping[str, Callable[[Sequence[str]], Iterator[Heading]]] = {
     **dict.fromkeys((".rst", ".rest", ".txt", ".text"), markdown.restructured_headings),
     **dict.fromkeys((".adoc", ".asciidoc"), markdown.asciidoc_headings),
 }
-"""By the end of the name. Plain text often has the headings of reStructuredText."""
+"""The reader of headings, by the extension of a file. Plain text often has headings as in reStructuredText."""
 
 
 class FilePiece(NamedTuple):
-    """A part of a file. `leaf` is its path below the file's, empty for what stands outside all others.
+    """A part of a file. `leaf` is its path below that of the file, empty for text outside of all other parts.
 
-    `spans` are the first and the last line of where it stands, counted from 1; none where it is gathered from all over
-    the file.
+    `spans` are the first and last lines of its places, counted from 1; none where it is collected from the whole file.
     """
 
     leaf: str
@@ -59,13 +58,13 @@ class FilePiece(NamedTuple):
 
 
 def pieces(name: str, kind: str | None, text: str) -> list[FilePiece]:
-    """The pieces of the file `name` in order, with different leaves; one piece for what is short or has no parts."""
+    """The pieces of the file `name` in order, each with a different leaf; one piece for a short text or one without parts."""
     found = [piece for piece in _cut(name.lower(), kind, text) if piece.text.strip()]
     if not 1 < len(found) <= _MAX_PIECES:
         return [FilePiece("", text, spans=[(1, text.count("\n") + 1)])]
     seen: set[str] = set()
     for n, piece in enumerate(found):
-        leaf, number = piece.leaf, 2  # a number behind a leaf that another one before has
+        leaf, number = piece.leaf, 2
         while leaf.casefold() in seen:
             leaf, number = f"{piece.leaf or 'text'}-{number}", number + 1
         seen.add(leaf.casefold())
@@ -74,7 +73,7 @@ def pieces(name: str, kind: str | None, text: str) -> list[FilePiece]:
 
 
 def _cut(name: str, kind: str | None, text: str) -> Iterable[FilePiece]:
-    """The parts of a text; none of one that is a piece as a whole."""
+    """The parts of a text; none for a text that is one piece."""
     if len(text) <= WHOLE or (kind == "decision" and len(text) <= _RECORD):
         return ()
     if kind == "code":
@@ -91,8 +90,8 @@ def _cut(name: str, kind: str | None, text: str) -> Iterable[FilePiece]:
 
 
 def _sections(outline: Sequence[OutlinePart]) -> Iterator[FilePiece]:
-    """The sections of an outline, each with what is below it where that is short."""
-    # The title of the document is no part of where its sections stand.
+    """The sections of an outline, each with its subsections if they are short together."""
+    # The title of the document is left out of the paths of sections, so that a new title does not move them.
     title = 1 if len({part.headings[0] for part in outline if part.headings}) == 1 else 0
     at = 0
     while at < len(outline):
@@ -115,7 +114,7 @@ def _written(part: OutlinePart) -> str:
 
 
 def _paragraphs(text: str) -> Iterator[FilePiece]:
-    """Paragraphs in groups, each named by its first words, so that what is written above it leaves it where it is."""
+    """Groups of paragraphs, each named by its first words, so that text inserted above does not change the name."""
     groups: list[list[str]] = []
     for paragraph in text.split("\n\n"):
         if not groups or sum(map(len, groups[-1])) + len(paragraph) > WHOLE:
@@ -137,18 +136,18 @@ _VERSION = re.compile(
 
 
 class FileSource:
-    """Files and folders, as a user or a watcher names them; `base` is the work tree that their paths are relative to.
+    """Files and folders given by a user or a watcher. `base` is the work tree to which the paths of memories are relative.
 
-    A relative path counts from the current directory. With `may_be_gone` a path that no longer exists is counted
-    instead of refused. `skipped` counts what gave no candidate, by reason: ignored, link, special, huge, binary,
-    encoding, empty, vanished, unreadable, repository, and for what was found rather than named also lock, vendored,
-    generated. `failed` is what memcli itself could not cut. Raises NotFoundError, and UsageError for what lies outside of the work tree.
+    A relative path starts at the current directory. With `may_be_gone` a path that no longer exists is counted instead of
+    refused. `skipped` counts files without a candidate, by reason: ignored, link, special, huge, binary, encoding, empty,
+    vanished, unreadable, repository; and for files found in a folder also lock, vendored, generated. `failed` are files
+    for which memcli raised an error. Raises NotFoundError, and UsageError for a path outside of the work tree.
     """
 
     def __init__(self, paths: Sequence[str], base: str, *, may_be_gone: bool = False) -> None:
         self._root = os.path.realpath(base)
         self._given = os.path.abspath(base)
-        # Who knows that a file may be gone has found it, not named it.
+        # A caller with `may_be_gone` is a watcher, which found the files; nobody named them.
         self._are_named = not may_be_gone
         self.skipped: Counter[str] = Counter()
         self.failed: list[Failure] = []
@@ -160,17 +159,18 @@ class FileSource:
         self._places = [self._place(path) for path in paths]
 
     def total(self) -> int:
-        """How many files there are to read."""
+        """The number of files to read."""
         return len(self._found)
 
     def done(self) -> int:
-        """How many of them have been read."""
+        """The number of files read so far."""
         return self._done
 
     def candidates(self) -> Iterator[Mapping[str, object]]:
-        """Those of each file, in the order named, within a folder sorted by name; a file named twice comes once.
+        """Yields the candidates of each file once, in the order given, within a folder by name.
 
-        They replace what else is remembered of the file; where nothing can be read of it any more, all of it.
+        They replace all other memories of the file. For a file that cannot be read any more, an entry without a candidate
+        replaces all of its memories.
         """
         for file, is_named in self._found.items():
             self._done += 1
@@ -185,20 +185,20 @@ class FileSource:
                 continue
             try:
                 found = list(_candidates(file, text, self._dates.get(file), self._root))
-            except Exception as error:  # noqa: BLE001 - whatever is in one file, the others are worth having
+            except Exception as error:  # noqa: BLE001 - one odd file must not stop the ingestion of others
                 self.failed.append(Failure(reason_of(error), file=readable(file)))
             else:
                 yield from found
 
     @property
     def may_miss_files(self) -> bool:
-        """Whether a folder was named, or what is no file any more, so that files may be remembered that are gone."""
+        """Whether a given path is a folder or no longer a file, so that memories of deleted files may be left."""
         return any(not os.path.isfile(place) or os.path.islink(place) for place in map(self._full, self._places))
 
     def misses(self, name: str, known: Callable[[str], str]) -> bool:
-        """Whether a file, by the name that its memories have, belongs to what was named, and is there no more.
+        """Whether the file of a memory, by the name in its metadata, is at or below a given path and no longer exists.
 
-        `known` makes such a name of a file's own.
+        `known` turns the name of a file into the one in the metadata.
         """
         places = [known(place) for place in map(readable, self._places)]
         is_covered = any(place in ("", name) or name.startswith(f"{place}/") for place in places)
@@ -213,7 +213,7 @@ class FileSource:
 
     @cached_property
     def _dates(self) -> dict[str, str]:
-        """When each file that is unchanged since was last committed, normalized: what it says is as old as that."""
+        """The normalized time of the last commit that changed each file, for files equal to the current commit."""
         from memcli.git.work_tree import dates_of
 
         files = list(self._found)
@@ -233,13 +233,13 @@ class FileSource:
 
     @cached_property
     def _found(self) -> dict[str, bool]:
-        """The files, and whether each was named rather than found."""
+        """The files to read, and whether each was named and not found in a folder."""
         found: dict[str, bool] = {}
         rules = Ignore(self._root)
         for path in self._places:
             place = self._full(path)
             is_folder = os.path.isdir(place)
-            # A link below the root would lead out of it: a clone may have one from `docs` to anywhere.
+            # A link below the root may lead out of it: a clone may have one from `docs` to anywhere.
             if os.path.realpath(place) != place:
                 self.skipped["link"] += 1
             elif path and rules.covers(path, is_folder=is_folder):
@@ -255,7 +255,7 @@ class FileSource:
         return os.path.join(self._root, file) if file else self._root
 
     def _place(self, given: str) -> str:
-        """The path from the root. The way to the root itself may lead over links."""
+        """The path `given` from the root, to which itself links may lead. Raises UsageError for one outside."""
         path = os.path.abspath(given)
         for base in (self._root, self._given):
             if path == base:
@@ -294,15 +294,15 @@ def _candidates(file: str, text: str, date: str | None, root_folder: str) -> Ite
         candidate = {**fields, "path": path, "raw": piece.text, "metadata": metadata}
         if n in released:
             candidate["created_at"] = released[n]
-        # A file that an anchor could not name is no reason to leave it out.
+        # A file with a path that an anchor cannot have is ingested without anchors.
         if is_inside(file):
             candidate["anchors"] = make_each(file, code, piece.spans)
         yield candidate
 
 
 def _release_dates(sections: Sequence[FilePiece], root: str) -> dict[int, str]:
-    """When what each section of a changelog lists was released, by its place: on the day that its heading names, else when
-    the tag of the version there was made. Sections with neither are left out."""
+    """The release time of each section of a changelog, by its index: the date in its heading, else the time of the tag of the
+    version there. Sections with neither are left out."""
     found: dict[int, str] = {}
     versions: dict[int, str] = {}
     for n, section in enumerate(sections):

@@ -1,4 +1,4 @@
-"""Labels: the path, kind and tags that a file's name alone gives a memory of it."""
+"""The path, kind and tags of a memory, derived from the name of its file alone."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _LANGUAGES: Mapping[str, str] = {
 
 
 def memory_path(file: str, prefix: str = "", leaf: str = "") -> str:
-    """The memory's path, `prefix/file/leaf`; different files never share one, however odd their names are."""
+    """The path of a memory, `prefix/file/leaf`, which differs for different files, whatever characters their names have."""
     name = readable(file)
     wanted = "/".join(part for part in (prefix, name, leaf) if part)
     if name == file and len(wanted) <= MAX_PATH and safe_path(wanted) == wanted:
         return wanted
-    # Cleaning may make two names equal, so the digest of the bytes keeps them apart.
+    # Two names may be equal after cleaning, so a digest of the bytes is added.
     mark = blake2b(os.fsencode(file), digest_size=4).hexdigest()
     tail = f"/{leaf}~{mark}" if leaf else f"~{mark}"
     room = MAX_PATH - len(tail) - len(prefix) - 1
@@ -49,7 +49,7 @@ def memory_path(file: str, prefix: str = "", leaf: str = "") -> str:
 
 
 def file_places(file: str) -> tuple[str, str]:
-    """Where the memory of a whole file stands, and below which path those of its parts; mostly the same."""
+    """The path of the memory of a whole file, and the path prefix of those of its parts; equal except for long names."""
     whole = memory_path(file)
     if len(whole) <= _MAX_ROOT:
         return whole, whole
@@ -58,7 +58,7 @@ def file_places(file: str) -> tuple[str, str]:
 
 
 def part_path(root: str, leaf: str) -> str:
-    """Where a part of the file stands whose parts are below `root`; different leaves never share a path."""
+    """The path of the part `leaf` of a file whose parts are below `root`; it differs for different leaves."""
     wanted = f"{root}/{leaf}"
     if len(wanted) <= MAX_PATH and safe_path(wanted) == wanted:
         return wanted
@@ -67,7 +67,7 @@ def part_path(root: str, leaf: str) -> str:
 
 
 def kind_of(file: str) -> str | None:
-    """The kind that the name makes sure of; None where only the text could tell."""
+    """The kind of memory that the name implies; None where it implies none."""
     *folders, name = readable(file).lower().split("/")
     suffix = os.path.splitext(name)[1]
     is_numbered = not _ADR_FOLDERS.isdisjoint(folders) and _NUMBERED.match(name) is not None
@@ -86,10 +86,10 @@ def kind_of(file: str) -> str | None:
 
 
 def tags_of(file: str) -> list[str]:
-    """A few tags: the nearest folders, the name, the language."""
+    """At most five tags: the nearest folders, the name, the language."""
     *folders, name = readable(file).split("/")
     stem, suffix = os.path.splitext(name)
     words = [*folders[-3:], stem, _LANGUAGES.get(suffix.lower(), "")]
-    plain = (word for word in words if "@" not in word)  # of somebody's address not even the parts
+    plain = (word for word in words if "@" not in word)  # no part of an e-mail address
     tags = dict.fromkeys(tag for tag in map(slug, plain) if len(tag) > 1 and tag not in _DULL)
     return list(tags)[:_MAX_TAGS]

@@ -1,17 +1,17 @@
-"""Markdown: its headings, and which lines are fenced or commented out. Blocks begin and end as CommonMark says.
+"""Markdown: headings, and the lines in fenced blocks and comments. Blocks follow CommonMark.
 
-Two exceptions: a tag that HTML does not have, such as `<rules>`, hides no Markdown below it, for agents read it; and a
+There are two exceptions: Markdown below a tag that HTML does not have, such as `<rules>`, is read, because agents read it; and a
 heading in HTML, `<h3>Title</h3>`, is a heading.
 
-AsciiDoc: its headings, `== Title` or a title with a line of signs of about its length below it.
+AsciiDoc: headings, as `== Title` or as a title with a line of signs of about its length below it.
 
-reStructuredText: its headings, which have a line of signs below them, or one above and one below.
+reStructuredText: headings, which have a line of signs below them, or one above and one below.
 
-Outline: a document cut into sections by its headings.
+Outline: the sections of a document, by its headings.
 
-Front matter: the YAML between `---` at the head of a Markdown file, as JSON values. They are read by YAML's events rather than
-by `safe_load`, which makes dates of `2024-01-02`, `7` of `007` and True of `yes`; and the first alias, tag or repeated key ends
-the reading before anything is expanded.
+Front matter: the YAML between `---` lines at the beginning of a Markdown file, as JSON values. It is read from YAML's events,
+because `safe_load` turns `2024-01-02` into a date, `007` into 7 and `yes` into True; and reading stops at the first alias, tag or
+repeated key, before anything is expanded.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from memcli.record import NamedTuple
 
 
 class Heading(NamedTuple):
-    """`level` counts from 1; `first` and `last` are the numbers of the lines that it takes, counted from 1."""
+    """`level` counts from 1; `first` and `last` are the first and last line of the heading, counted from 1."""
 
     level: int
     title: str
@@ -55,20 +55,20 @@ _HTML = (
     (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
     (re.compile(rf"</?(?:{_BLOCK_TAGS})(?: |/?>|\Z)", re.IGNORECASE), _BLANK),
 )  # fmt: skip
-"""How a block of HTML begins, and what its last line has."""
+"""The patterns of the beginning of an HTML block, and of its last line."""
 _HTML_HEADING = re.compile(r"<h([1-6])(?: [^<>]*)?>", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<[^<>]*>")
 _MAX_HEIGHT = 8
-"""A heading in HTML has at most so many lines."""
+"""The most lines of a heading in HTML."""
 _QUOTE = -1
 _MAX_DEPTH = 32
-"""What is nested deeper is read as text, so that the work for each line is bounded."""
+"""The most nested containers; deeper ones are read as text, so that the work for each line is bounded."""
 _MAX_INDENT = 3
-"""A line that is indented further is code, or goes on with a paragraph."""
+"""A line with more indentation is code, or continues a paragraph."""
 
 
 def headings(lines: Sequence[str]) -> Iterator[Heading]:
-    """The headings of the document itself; those in block quotes and lists belong to what is quoted or listed."""
+    """The headings of the document itself, without those in block quotes and lists."""
     reader = _MarkdownReader(lines)
     for number in range(1, len(lines) + 1):
         if heading := reader.read(number):
@@ -76,7 +76,7 @@ def headings(lines: Sequence[str]) -> Iterator[Heading]:
 
 
 def verbatim(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Each line, and whether it is in or of a fenced block or a comment."""
+    """Yields each line, and whether it is part of a fenced block or a comment, with its first and last line."""
     reader = _MarkdownReader(lines)
     for number, line in enumerate(lines, 1):
         reader.read(number)
@@ -84,24 +84,24 @@ def verbatim(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
 
 
 class _MarkdownReader:
-    """Reads one line after the other; its state is which blocks are open."""
+    """A reader of one line after the other, with the open blocks as its state."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.is_verbatim = False
-        """Whether the last line is in or of a fenced block or a comment."""
+        """Whether the last line read is part of a fenced block or a comment."""
         self._lines = lines
         self._containers: list[int] = []
-        """Block quotes, and list items by how far their text is indented; outermost first."""
+        """The open containers, outermost first: _QUOTE, or the indentation of the text of a list item."""
         self._is_empty_item = False
         """Whether the last line began a list item that has no text yet."""
         self._fence = ""
         self._end: re.Pattern[str] | None = None
-        """What the last line of the open block of HTML has."""
+        """The pattern of the last line of the open HTML block; None for no open block."""
         self._first = 0
-        """Where the open paragraph began; 0 for none."""
+        """The number of the first line of the open paragraph; 0 for none."""
 
     def read(self, number: int) -> Heading | None:
-        """Reads a line, and returns the heading that ends there."""
+        """Reads a line and returns the heading that ends there; a heading in HTML is returned at its first line."""
         line = self._lines[number - 1]
         text, depth = self._enter(line.expandtabs(4) if "\t" in line else line)
         self.is_verbatim = self._is_empty_item = False
@@ -129,7 +129,7 @@ class _MarkdownReader:
         return self._read_block(text, depth, number)
 
     def _enter(self, text: str) -> tuple[str, int]:
-        """What is left of a line behind the marks of open containers, and how many of these it continues."""
+        """The rest of a line after the marks of open containers, and the number of containers that it continues."""
         for depth, width in enumerate(self._containers):
             bare = text.lstrip(" ")
             indent = len(text) - len(bare)
@@ -144,7 +144,7 @@ class _MarkdownReader:
         return text, len(self._containers)
 
     def _open(self, text: str, depth: int) -> tuple[list[int], str]:
-        """The containers that begin in a line, and what is left of it behind their marks."""
+        """The containers that begin in a line, and the rest of the line after their marks."""
         marks: list[int] = []
         is_paragraph = self._first and depth == len(self._containers)
         while depth + len(marks) < _MAX_DEPTH:
@@ -157,7 +157,7 @@ class _MarkdownReader:
                 marks.append(_QUOTE)
                 text = bare[1:].removeprefix(" ")
             elif item and not _is_rule(bare):
-                # The item of a list ends a paragraph without a blank line between only if it has text and is no later one.
+                # In CommonMark only an item with text, and of a numbered list only number 1, can interrupt a paragraph.
                 interrupts = item.end() < len(bare) and (item[2] is None or int(item[2]) == 1)
                 if is_paragraph and not interrupts:
                     break
@@ -192,7 +192,7 @@ class _MarkdownReader:
         return None
 
     def _begins(self, body: str) -> bool:
-        """Whether a fenced block or a block of HTML begins here."""
+        """Whether a fenced block or an HTML block begins at a line, which it then opens."""
         if fence := _FENCE.match(body):
             self._fence, self.is_verbatim = fence[0], True
             return True
@@ -204,7 +204,7 @@ class _MarkdownReader:
         return False
 
     def _underlined(self, number: int, *, is_top: bool) -> Heading | None:
-        """The heading of the open paragraph and the line below it. Definitions of links are no part of it."""
+        """The heading that the open paragraph and its underline make, without link definitions at its beginning."""
         first, self._first = self._first, 0
         while first < number and _DEFINITION.match(self._lines[first - 1]):
             first += 1
@@ -216,7 +216,7 @@ class _MarkdownReader:
         return Heading(level, title, first, number) if is_top else None
 
     def _tagged(self, level: int, number: int) -> Heading | None:
-        """The heading in HTML that begins in a line; None where its end tag does not end a line below, before a blank one."""
+        """The heading in HTML that begins at a line; None unless its end tag ends a line before the next blank one."""
         end = f"</h{level}>"
         for last in range(number, min(number + _MAX_HEIGHT, len(self._lines) + 1)):
             line = self._lines[last - 1].rstrip(" \t")
@@ -248,14 +248,14 @@ _TITLE = re.compile(r"(={1,6}|#{1,6})[ \t]+(?=\S)")
 _DELIMITER = re.compile(r"(?:([-.=*_/+])\1{3,}|[|,:!]={3,}|`{3,}.*)[ \t]*\Z")
 _ASCIIDOC_UNDERLINE = re.compile(r"([=~^+-])\1+[ \t]*\Z")
 _BEFORE = ("[", ":", "//")
-"""How lines begin below which a title may stand: attributes, anchors, comments."""
+"""The beginnings of lines that may be directly above a title: attributes, anchors, comments."""
 _LEVELS = "=-~^+"
 _SLACK = 1
-"""By so many signs an underline may be longer or shorter than its title."""
+"""The largest difference in length of a title and its underline."""
 
 
 def asciidoc_headings(lines: Sequence[str]) -> Iterator[Heading]:
-    """The headings outside of blocks of code, comments, tables and the like."""
+    """The headings of an AsciiDoc document, outside of blocks of code, comments and tables."""
     block = ""
     number = end = 0
     while number < len(lines):
@@ -286,13 +286,13 @@ def _is_underlined(title: str, rule: str) -> bool:
 _RULE = re.compile(r"([!-/:-@\[-`{-~])\1+ *\Z")
 _LABEL = re.compile(r"\.\. _[^:]*: *\Z")
 _OTHER = re.compile(r"\s|\.\. |[-*+•‣⁃] |>>> |\|")
-"""How lines begin that are no titles."""
+"""The beginnings of lines that are not titles."""
 _SURE = 4
-"""A line of so many signs makes a heading even where the title is longer."""
+"""An underline of at least so many signs may be shorter than its title."""
 
 
 def restructured_headings(lines: Sequence[str]) -> Iterator[Heading]:
-    """The headings, each with the labels before it. Which signs stand for which level follows from their order."""
+    """The headings of a reStructuredText document, with the labels before them. The order in which signs occur gives their levels."""
     levels: dict[tuple[str, bool], int] = {}
     number = end = 0
     while number < len(lines):
@@ -303,7 +303,7 @@ def restructured_headings(lines: Sequence[str]) -> Iterator[Heading]:
             number += 1
             continue
         level = levels.setdefault((lines[number + height - 1][0], is_framed), len(levels) + 1)
-        first = at = number  # the labels that lead to the heading come before it
+        first = at = number
         while at and (not lines[at - 1].strip() or _LABEL.match(lines[at - 1])):
             at -= 1
             first = at if lines[at].strip() else first
@@ -312,7 +312,7 @@ def restructured_headings(lines: Sequence[str]) -> Iterator[Heading]:
 
 
 def _at(lines: Sequence[str], number: int, *, is_start: bool) -> tuple[str, bool, int]:
-    """The title that begins at an index, whether a line of signs is above it, and how many lines it takes; 0 for none."""
+    """The title of a heading at an index, whether it has a line of signs above, and its number of lines; 0 for none."""
     first, second, third = (*lines[number : number + 3], "", "")[:3]
     if _RULE.match(first):
         is_heading = first.rstrip() == third.rstrip() and not _RULE.match(second) and _fits(second.strip(), first)
@@ -326,14 +326,14 @@ def _fits(title: str, rule: str) -> bool:
 
 
 class OutlinePart(NamedTuple):
-    """The headings that lead to a section, outermost first, and its lines, without those of sections below it."""
+    """A section: its headings, outermost first, and its lines, without those of subsections."""
 
     headings: tuple[str, ...]
     lines: Sequence[str]
     start: int = 1
-    """The number of its first line, that of the heading where it has one."""
+    """The number of its first line, which is that of its heading, if any."""
     height: int = 0
-    """How many lines its heading takes."""
+    """The number of lines of its heading."""
 
     @property
     def end(self) -> int:
@@ -342,9 +342,9 @@ class OutlinePart(NamedTuple):
 
 
 def parts(text: str, headings: Callable[[Sequence[str]], Iterator[Heading]] = headings) -> Iterator[OutlinePart]:
-    """The sections in order; the lines before the first heading come first, under none."""
+    """The sections in order, and first the lines before the first heading, without headings."""
     lines = text.split("\n")
-    frame = _FRAME.match(text)  # whether it is understood or not
+    frame = _FRAME.match(text)  # also if it cannot be parsed
     head = text.count("\n", 0, frame.end()) if frame else 0
     above: list[tuple[int, str]] = []
     names: tuple[str, ...] = ()
@@ -369,9 +369,9 @@ Value = object
 
 
 def split_front_matter(text: str) -> tuple[dict[str, Value] | None, str]:
-    """The fields of the front matter and the text below it: no fields and all of the text where there is none.
+    """The fields of the front matter and the text below it; without front matter no fields and the whole text.
 
-    None for the fields when they are not understood; then all of the text comes with it too.
+    For front matter that cannot be parsed, the fields are None and the text is the whole text.
     """
     match = _FRAME.match(text)
     if not match:
@@ -381,7 +381,7 @@ def split_front_matter(text: str) -> tuple[dict[str, Value] | None, str]:
 
 
 def front_texts(value: Value) -> list[str]:
-    """The texts in a list, or in one line with commas, or with spaces and `#` as tags may be written."""
+    """The texts of a list, or of a line with separators: commas, or else blanks, and `#` before tags."""
     if isinstance(value, str):
         parts = value.split(",") if "," in value else value.split()
         return [part.strip().lstrip("#") for part in parts if part.strip("# ")]
@@ -391,12 +391,12 @@ def front_texts(value: Value) -> list[str]:
 
 
 def _fields(text: str) -> dict[str, Value] | None:
-    """The mapping in `text`, or None where it is no mapping, no YAML, or more than is read."""
+    """The mapping in `text`; None for other values, invalid YAML, or one beyond the limits."""
     import yaml
 
     if len(text) > _MAX_CHARACTERS:
         return None
-    # The parser in C where PyYAML was built with it: 20 times faster.
+    # The parser in C is 20 times faster; PyYAML may be built without it.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         # A tab after a colon or a value is valid YAML, which only the parser in C accepts.
@@ -413,8 +413,8 @@ def _fields(text: str) -> dict[str, Value] | None:
 
 
 def _value(events: Iterator[Any], event: Any, depth: int) -> Value:
-    """The value that begins with `event`. Raises ValueError for what has no plain JSON value, or too much of it, and for half of
-    a surrogate pair, which no file can hold."""
+    """The value that begins with `event`. Raises ValueError for a value without a JSON form, one nested too deep, and half of a
+    surrogate pair, which UTF-8 cannot encode."""
     import yaml
 
     if isinstance(event, yaml.AliasEvent) or event.anchor or event.tag or depth > _MAX_NESTED:

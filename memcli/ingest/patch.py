@@ -1,4 +1,4 @@
-"""Patches: the output of `git diff` and `diff -u` as edits of files, and of `git log --raw -p`, read as it streams, as commits."""
+"""Patches: parsers of `git diff` and `diff -u` into edits of files, and of a stream of `git log --raw -p` into commits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_BYTES = 256 << 20
-"""Bytes. A longer diff is refused: nobody wrote it, and half of it would give half of the answer."""
+"""The most bytes of a diff. A longer one is refused, because a part of it would give an incomplete answer."""
 
 _OPTIONS = (
     "--cached", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--find-renames",
@@ -27,27 +27,27 @@ _OPTIONS = (
 )  # fmt: skip
 _STORE = ".memory"
 _FEW = 10_000
-"""Up to so many lines of a file are decoded at once; more of them each time that they are gone through."""
+"""Up to so many changed lines of a file are decoded once and stored; more are decoded on each iteration."""
 
 
 def staged_diff(repository: Repository) -> bytes:
-    """What the next commit would change. Raises NotFoundError, ProviderError, UsageError."""
+    """The diff of the staged changes. Raises NotFoundError, ProviderError, UsageError."""
     return _bounded(repository.at_commit(), *_OPTIONS)
 
 
 def changed_diff(repository: Repository, revision: str) -> bytes:
-    """What was committed and staged since this branch left `revision`. Files that are not staged are not read: git
-    would run the filters that the configuration names. Raises NotFoundError, ProviderError, UsageError."""
+    """The diff of what was committed and staged since this branch left `revision`. Unstaged changes are left out, because git
+    would run filters that the configuration names to read them. Raises NotFoundError, ProviderError, UsageError."""
     commit = repository.resolve(revision)
     try:
         base = repository.run("merge-base", commit, "HEAD").strip()
-    except MemcliError:  # none, or not in a shallow clone
+    except MemcliError:  # there is no common commit, or a shallow clone does not have it
         base = commit
     return _bounded(repository.at_commit(), *_OPTIONS, base)
 
 
 def read_diff(data: bytes, where: str) -> list[FileEdit]:
-    """The edits of a diff, of all files but those of a store. Raises UsageError for what is no diff."""
+    """The edits in a diff, without those of a store's files. Raises UsageError for text that is not a diff."""
     _, sections = read(data, strict=True)
     if not sections and data.strip():
         raise UsageError(f"{where} is not a diff", "use the output of `git diff`")
@@ -76,7 +76,8 @@ def _beginning(section: DiffSection) -> bytes:
 
 
 def _bounded(repository: Repository, *options: str) -> bytes:
-    # As text, whatever the attributes say: else a line in a .gitattributes would keep a file from being looked at.
+    # With --text, because an attribute in the repository could else hide a file from the check as binary. Without it where a
+    # binary file makes the diff too long.
     for as_text in (["--text"], []):
         blocks, size = [], 0
         for block in repository.stream("diff", *as_text, *options, "--"):
@@ -90,7 +91,7 @@ def _bounded(repository: Repository, *options: str) -> bytes:
 
 
 class _ManyLines(Sequence[Line]):
-    """The lines of a file with one sign, decoded each time that they are gone through."""
+    """The changed lines of a file with one sign, decoded on each iteration."""
 
     def __init__(self, section: DiffSection, sign: bytes) -> None:
         self._section = section
@@ -109,14 +110,13 @@ class _ManyLines(Sequence[Line]):
 
 
 FORMAT = "--format=%x00%H%x00%P%x00%an%x00%aI%x00%cI%n%B%n%x00"
-"""A commit begins with NUL at the beginning of a line, and a second such NUL ends its message: no
-message, file name or line of a diff can forge one, since git prints those without NUL or behind a
-quote, a space or a sign."""
+"""A commit begins with NUL at the beginning of a line, and a second such NUL ends its message. No message, file name or line of a
+diff can forge one, since git prints these without NUL, or after a quote, a space or a sign."""
 
 LINK, SUBMODULE = "120000", "160000"
 """The modes of a symbolic link and of a pointer to another repository."""
 _MAX_MESSAGE = 16_384
-# Not in hunks: their lines begin with a space, a sign or @.
+# It cannot occur in hunks, whose lines begin with a space, a sign or @.
 _BOUNDARY = re.compile(rb"\n(?=\x00|" + BEGINNING + rb")")
 _NUMBERS = re.compile(rb"^" + HUNK.pattern, re.MULTILINE)
 _NO_NEWLINE = re.compile(rb"\n\\ [^\n]*")
@@ -126,7 +126,7 @@ _CONFLICT = "conflict"
 
 
 class Commit(Record):
-    """One commit. Times are as git prints them."""
+    """A commit. Times are in the format of git (%aI)."""
 
     hash: str
     parents: tuple[str, ...]
@@ -137,7 +137,7 @@ class Commit(Record):
 
 
 class FileDiff(Record):
-    """What one commit did to one file. Names keep bytes that are no UTF-8 as surrogates."""
+    """The change of one file. Bytes of names that are not UTF-8 are surrogates."""
 
     status: str
     file: str
@@ -149,21 +149,22 @@ class FileDiff(Record):
 
     @property
     def added(self) -> int:
-        """How many lines came."""
+        """The number of added lines."""
         return self.hunks.count(b"\n+")
 
     @property
     def removed(self) -> int:
-        """How many lines went."""
+        """The number of removed lines."""
         return self.hunks.count(b"\n-")
 
     def lines(self, limit: int, width: int) -> tuple[list[str], int]:
-        """The hunks without line numbers, at most `limit` characters of them, and how many lines that leaves out."""
+        """The first lines of the hunks, without line numbers and cut to `width`, in at most `limit` characters, and the number
+        of lines left out."""
         if not self.hunks:
             return [], 0
-        kept: list[str] = []
+        found: list[str] = []
         size = 0
-        # The lines that can be kept lie in this reach, unless long ones are cut: then there are fewer.
+        # A huge hunk is decoded only this far. Lines that fit lie within it, unless many long ones are cut.
         reach = limit + 16 * width
         window = _text(_NO_NEWLINE.sub(b"", _NUMBERS.sub(b"@@", self.hunks[:reach]))).split("\n")
         if len(self.hunks) > reach and len(window[-1]) <= width:
@@ -173,16 +174,16 @@ class FileDiff(Record):
             size += len(text) + 1
             if size > limit:
                 break
-            kept.append(text)
+            found.append(text)
         total = self.hunks.count(b"\n") + 1 - self.hunks.count(b"\n\\ ")
-        return kept, max(0, total - len(kept))
+        return found, max(0, total - len(found))
 
 
 def read_log(blocks: Iterable[bytes]) -> Iterator[tuple[Commit, Iterator[FileDiff]]]:
-    """Each commit with its diffs, which must be consumed before the next commit is read."""
+    """Yields each commit with its diffs, of which the rest is skipped when the next commit is read."""
     sections = _Sections(blocks)
     while (head := sections.take(b"\0")) is not None:
-        # A message may have lines that look like the beginning of a diff.
+        # A line of a message may look like the beginning of a diff.
         while (more := sections.take(BEGINNING)) is not None:
             head = head if len(head) > _MAX_MESSAGE else head + b"\n" + more
         table = sections.take(b"\0") or b""
@@ -196,7 +197,7 @@ def read_log(blocks: Iterable[bytes]) -> Iterator[tuple[Commit, Iterator[FileDif
 
 
 def read_diffs(blocks: Iterable[bytes]) -> tuple[Iterator[FileDiff], int]:
-    """The diffs of `git diff --raw -p`, and the number of files that are in conflict, of which it prints no diff."""
+    """The diffs of `git diff --raw -p`, and the number of files in conflict, for which git prints no diff."""
     sections = _Sections(blocks)
     rows = _parse_table(sections.take(b":") or b"")
     merged = [row for row in rows if row.status != _CONFLICT]
@@ -204,14 +205,14 @@ def read_diffs(blocks: Iterable[bytes]) -> tuple[Iterator[FileDiff], int]:
 
 
 class _Sections:
-    """The output, cut where a commit, its table of files, or the diff of a file begins; one section is in memory."""
+    """The output in sections: a commit, its table of files, or the diff of a file. One section at a time is in memory."""
 
     def __init__(self, blocks: Iterable[bytes]) -> None:
         self._sections = _split(blocks)
         self._next = next(self._sections, None)
 
     def take(self, beginning: bytes) -> bytes | None:
-        """The next section, when it begins so; else None, and it stays the next."""
+        """Consumes and returns the next section if it has this beginning; else None."""
         section = self._next
         if section is None or not section.startswith(beginning):
             return None
@@ -234,12 +235,12 @@ def _split(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _read_diffs(sections: _Sections, rows: Sequence[FileDiff]) -> Iterator[FileDiff]:
-    """The diffs of a commit: the rows of its table, each with what its section holds."""
+    """The diffs of a commit: the rows of its table, each with the hunks in its section."""
     for row in rows:
         section = sections.take(BEGINNING)
         if section is None:
             return
-        # A file that turned into a link is one row but two diffs: the old gone, the new come.
+        # A file that became a link is one row but two diffs: a deletion and an addition.
         if row.status == "retyped":
             sections.take(BEGINNING)
         head, found, body = section.partition(b"\n@@ ")
@@ -251,7 +252,7 @@ def _read_diffs(sections: _Sections, rows: Sequence[FileDiff]) -> Iterator[FileD
 
 
 def _parse_table(section: bytes) -> list[FileDiff]:
-    """The table that git prints before the diffs of a commit, as diffs without hunks."""
+    """The table (`--raw`) before the diffs of a commit, as diffs without hunks."""
     rows = []
     for line in section.split(b"\n"):
         if line.startswith(b":"):
