@@ -1,2 +1,2 @@
-"""Detection of secrets and of hidden instructions in text, and of text that memcli recalled itself. Pure: the rules are data in
-`rules.json` and `words.json`; what is done about a finding is decided in `app/` and `policy/`."""
+"""Detection of secrets, of hidden instructions, and of text that memcli itself recalled. Pure: rules are data in `rules.json` and
+`words.json`; `app/` and `policy/` decide what follows from a finding."""

@@ -1,9 +1,9 @@
-"""Patterns in linear time: those that users write, compiled by RE2, and prefilters that find which ones to try on a text.
+"""Patterns that are matched in linear time: those of users, compiled by RE2, and prefilters that choose the ones to try on a text.
 
-The first texts of a process are looked at without RE2: one that handles a single memory should not wait for a compiler.
-What is found is the same with it and without.
+The first texts of a process are searched without RE2, so that a command for a single memory need not load a compiler. The
+results are the same with and without it.
 
-Files of rules and words: data beside the code, read once. Patterns are put together from named fragments.
+Files of rules and words: data beside the code, read once. Patterns are composed of named fragments.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NEVER = r"[^\s\S]"
 
 
 def _options(memory: int = _MAX_MEMORY, *, for_bytes: bool = False) -> Any:
-    """Options of RE2: so many bytes at most, and nothing on stderr."""
+    """Options of RE2: at most `memory` bytes for a pattern, and no messages on stderr."""
     import re2
 
     options = re2.Options()
@@ -48,7 +48,7 @@ def re2_pattern(text: str) -> Any:
 
 
 def compile_pattern(text: str, at: str, hint: str = "RE2 has no lookaround and no backreferences") -> Any:
-    """A pattern that a user wrote, compiled. Raises UsageError naming the field `at` for what RE2 does not take."""
+    """A user's pattern, compiled. Raises UsageError naming the field `at` for one that RE2 does not accept."""
     import re2
 
     if len(text) > MAX_PATTERN:
@@ -61,8 +61,8 @@ def compile_pattern(text: str, at: str, hint: str = "RE2 has no lookaround and n
 
 
 class PatternSet:
-    """Expressions looked for all at once, `whole` texts or anywhere in them. `refused` are the numbers of those that
-    RE2 does not take, which match nothing."""
+    """Expressions that are searched all at once, or with `whole` matched against whole texts. `refused` are the indexes of
+    those that RE2 does not accept, which match nothing."""
 
     def __init__(self, expressions: Sequence[str], *, whole: bool = False) -> None:
         self._expressions = expressions
@@ -81,19 +81,19 @@ class PatternSet:
             except (re2.error, UnicodeEncodeError):
                 self.refused.append(number)
                 made.Add(_NEVER)
-        made.Add(r"(?s:.*)" if whole else r"\z")  # not "", which would make every byte a match to note
-        with suppress(re2.error):  # too much for one set
+        made.Add(r"(?s:.*)" if whole else r"\z")  # matches any text; "" would match at every byte
+        with suppress(re2.error):  # above the memory of one set
             made.Compile()
             self._set = made
 
     def matching(self, text: str) -> list[int]:
-        """The numbers of the expressions that match, ascending."""
+        """The indexes of the expressions that match, ascending."""
         if not self._expressions:
             return []
         found = self._set.Match(text) if self._set is not None else None
         if found:
             return sorted([n for n in found if n < len(self._expressions)]) if len(found) > 1 else []
-        # Not even the one that matches anything: the set ran out of memory.
+        # The expression that matches any text was not found, so the set ran out of memory.
         numbers = (n for n in range(len(self._expressions)) if n not in self.refused)
         patterns = ((n, compile_pattern(self._expressions[n], "pattern")) for n in numbers)
         return [n for n, one in patterns if (one.fullmatch(text) if self._whole else one.search(text))]
@@ -101,9 +101,9 @@ class PatternSet:
 
 @cache
 def _stand_in(char: str) -> str:
-    """A character of ASCII that is a letter, a digit, a blank or a sign, as this one is."""
+    """An ASCII character of the same class: letter, digit, blank or sign."""
     if char.isspace():
-        return char if char in "\t\n\f\r " else "\f"  # and not a space, which `[^ ]` would refuse
+        return char if char in "\t\n\f\r " else "\f"  # a space would not match `[^ ]`
     if char.isascii():
         return char
     return "0" if char.isdecimal() else "x" if char.isalnum() else ";"
@@ -112,9 +112,9 @@ def _stand_in(char: str) -> str:
 _OTHERS = "[^\t\n\f\r -~\x00-\x08\x0e-\x1b]+"
 
 
-@lru_cache(8)  # one pattern after the other is tried on the same text
+@lru_cache(8)  # many patterns are tried on the same text
 def in_ascii(text: str) -> bytes:
-    r"""`text` such that `\b`, `\d`, `\s` and `\w` mean the same to RE2, which knows them for ASCII alone."""
+    r"""`text` with other characters in place of those beyond ASCII, for which RE2's `\b`, `\d`, `\s` and `\w` differ from `re`."""
     if not text.isascii() or any(blank in text for blank in "\v\x1c\x1d\x1e\x1f"):
         text = re.sub(_OTHERS, lambda run: "".join(map(_stand_in, run[0])), text)
     return text.encode()
@@ -127,8 +127,8 @@ _REPEAT = r"\{[1-9]\d*(?:,\d*)?\}\??"
 
 
 def looser(pattern: str) -> str:
-    """A pattern that RE2 takes, and runs as a small automaton, and that matches wherever `pattern` does: bounded
-    repetitions are unbounded, what must follow is part of the match, what must not stand beside it is forgotten."""
+    """A pattern that matches wherever `pattern` does, and that RE2 accepts and runs as a small automaton: bounded repetitions
+    become unbounded, a lookahead becomes part of the match, and negative lookarounds are dropped."""
     pattern = re.sub(_LOOK_BEHIND, "", pattern)
     pattern = re.sub(_LOOK_AHEAD_FOR_NONE, "", pattern)
     pattern = pattern.replace("(?=", "(?:")
@@ -137,36 +137,35 @@ def looser(pattern: str) -> str:
 
 _FEW = 12
 _PLENTY = 400_000
-"""Characters: to look at more than these without RE2 takes longer than to load it and compile what is needed."""
+"""Searching more characters than this without RE2 takes longer than loading it and compiling the patterns."""
 _LONG = 4000
 _PART = 4
 
 
 _SEEN = [0]
-"""How many characters the process has looked at."""
+"""The number of characters that the process has searched."""
 
 
 def _is_worth_re2(size: int) -> bool:
-    """Whether what was looked at so far and `size` more characters are worth loading RE2."""
+    """Whether the characters searched so far and `size` more are enough to load RE2."""
     _SEEN[0] += size
     return _SEEN[0] > _PLENTY
 
 
 class Literals:
-    """Short strings that are looked for all at once."""
+    """Short strings that are searched all at once."""
 
     def __init__(self, literals: Iterable[str]) -> None:
         self._literals = tuple(dict.fromkeys(literals))
 
     def within(self, text: str) -> frozenset[str]:
-        """Those that occur in `text`."""
+        """The literals that occur in `text`."""
         found = self.at_once(text)
         if found is not None:
             return found
         if len(text) < _LONG:
             return frozenset([literal for literal in self._literals if literal in text])
-        # A long text is gone over once for all literals, and few of them have a beginning that occurs in it. The same
-        # words come again and again.
+        # A set of all beginnings in a long text rules out most literals in one pass. Words repeat, so each is taken once.
         words = "\n".join(dict.fromkeys(text.split()))
         beginnings = longer = {words[at : at + _PART] for at in range(len(words))}
         for size in reversed(range(_PART)):
@@ -176,11 +175,11 @@ class Literals:
 
     @cached_property
     def _heads(self) -> list[tuple[str, str]]:
-        """The literals, each with the beginning of its first word."""
+        """The literals, each with the first characters of its first word."""
         return [(word, (word.split() or [""])[0][:_PART]) for word in self._literals]
 
     def at_once(self, text: str) -> frozenset[str] | None:
-        """Those that occur in `text`, found by RE2; None where it is not worth it, or cannot."""
+        """The literals that occur in `text`, by RE2; None where RE2 is not worth loading, or cannot encode the text."""
         if len(self._literals) > _FEW and _is_worth_re2(len(text)):
             with suppress(UnicodeEncodeError):  # half of a surrogate pair
                 return frozenset([self._literals[n] for n in self._set.matching(text)])
@@ -192,7 +191,7 @@ class Literals:
 
 
 class Pattern:
-    """A pattern of `re`. RE2, which takes a fraction of the time, tries a looser one first."""
+    """A pattern of `re`. RE2, which is much faster, first tries a looser one."""
 
     def __init__(self, pattern: str) -> None:
         self._text = pattern
@@ -203,16 +202,13 @@ class Pattern:
             return iter(())
         return compiled(self._text).finditer(text)
 
-    def occurs(self, text: str) -> bool:
-        """Whether there is a match in `text`."""
-        if _is_worth_re2(len(text)) and not self._looser.search(in_ascii(text)):
-            return False
-        return compiled(self._text).search(text) is not None
-
-    def may_occur(self, text: str) -> bool:
-        """Whether it is worth a closer look: once RE2 is there, to try a loose pattern is all that it takes."""
+    def occurs(self, text: str, *, is_exact: bool = True) -> bool:
+        """Whether there is a match in `text`. Unless `is_exact`, a match of the looser pattern is sufficient where RE2 is
+        used, and saves a search by `re`."""
         if _is_worth_re2(len(text)):
-            return self._looser.search(in_ascii(text)) is not None
+            may_occur = self._looser.search(in_ascii(text)) is not None
+            if not (may_occur and is_exact):
+                return may_occur
         return compiled(self._text).search(text) is not None
 
     @cached_property
@@ -225,8 +221,8 @@ compiled = cache(re.compile)
 
 
 class BytesPattern:
-    """A pattern of what `re` and RE2 take to mean the same, for bytes. Without one of `signs`, if there are any, it is
-    not worth trying."""
+    """A pattern for bytes that has the same meaning in `re` and RE2. It can only match data with one of `signs`, if there are
+    any."""
 
     def __init__(self, text: str, signs: Sequence[bytes] = ()) -> None:
         self.text = text
@@ -245,9 +241,9 @@ class BytesPattern:
 
 
 def worth_trying(patterns: tuple[BytesPattern, ...], data: bytes) -> frozenset[BytesPattern]:
-    """Those of the patterns that are worth trying on `data`, which one pass over it finds."""
+    """The patterns that may match `data`, found in one pass over it."""
     found = _bytes_set(patterns).Match(data) if _is_worth_re2(len(data)) else ()
-    # Without RE2, or where the set ran out of memory and did not find the end, which always matches.
+    # All are tried without RE2, and where the set ran out of memory: else it finds the `\\z` that always matches.
     tried = [patterns[n] for n in found if n < len(patterns)] if found else patterns
     worth = set()
     for pattern in tried:
@@ -275,8 +271,8 @@ _REFERENCE = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")
 
 @cache
 def read_json(package: str, name: str) -> Any:
-    """The value in the JSON file `name` in the folder of a package that is imported; read once, and not to be changed."""
-    # As `pkgutil.get_data` reads it, which takes as long to import as the `json` module three times.
+    """The value of the JSON file `name` in the folder of an imported package, cached; callers must not change it."""
+    # The same as `pkgutil.get_data`, whose import takes three times as long as that of `json`.
     spec: Any = sys.modules[package].__spec__
     return json.loads(spec.loader.get_data(f"{spec.submodule_search_locations[0]}/{name}"))
 
@@ -292,7 +288,7 @@ class RuleFile:
     """The tables in `rules.json` of a package. A pattern there refers to a fragment as `{NAME}`."""
 
     def __init__(self, package: str, fragments: Mapping[str, str] | None = None) -> None:
-        """`fragments` are those that the code itself defines. Raises KeyError for a name that is not defined before it is used."""
+        """`fragments` are further ones, defined in code. Raises KeyError for a fragment that is used before its definition."""
         self.tables: dict[str, Any] = read_json(package, "rules.json")
         """The rows of each table, in order, by its name."""
         self._fragments = dict(fragments or {})
@@ -300,5 +296,5 @@ class RuleFile:
             self._fragments[name] = self.expanded(pattern)
 
     def expanded(self, pattern: str) -> str:
-        """The pattern with each fragment in the place of its name."""
+        """The pattern with each `{NAME}` replaced by its fragment."""
         return _REFERENCE.sub(lambda name: self._fragments[name[1]], pattern)

@@ -1,13 +1,14 @@
-"""Hidden instructions: why a text is suspected of them, and which memories are screened for them. A new rule is a row in
-`rules.json`; withholding a memory is up to the callers.
+"""Detection of hidden instructions in texts, and the screening of memories for them. A new rule is a row in `rules.json`; callers
+decide whether to withhold a memory.
 
-The rules match a text, unless it only mentions their words. A rule is tried only where each of its groups of literals has one in
-the text, so plain text compiles nothing. The first group is tried by the beginnings of words, so what begins with a letter must
-stand at the beginning of one. Gaps in patterns are bounded, which keeps every search linear. `languages` are orders in other
-languages than English; the words are written as `readings` has them, in lower case and without accents, and a blank at the end
-says that the word ends. Each row has as `examples` a text that it finds and one that it does not.
+A rule applies to a text that its pattern matches, unless the text only mentions such words. It is tried only if the text has a
+literal of each of its groups, so that no pattern is compiled for ordinary text. The first group is searched by the beginnings of
+words, so a literal that begins with a letter must be at the beginning of one. Gaps in patterns are bounded, which makes every
+search linear. `languages` are orders in languages other than English; their words are in the form of `readings`, in lower case
+and without accents, and a blank at the end of one requires the end of the word. The `examples` of a row are a text that it
+matches and one that it does not.
 
-Screening finds the memories that carry instructions to an agent, and those of them that somebody has accepted as they are.
+Screening records in a memory that it contains instructions to an agent, and whether a user has accepted them.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ from memcli.safety.patterns import Literals, RuleFile, compiled, pattern, read_w
 
 _WORDS = read_words(__package__)
 DISCUSSED = tuple(_WORDS["discussed"])
-"""Words of a text that discusses such instructions rather than giving them; they count around a quotation."""
+"""Words of a text that discusses such instructions instead of giving them; they are searched around a quotation."""
 ABOUT = tuple(_WORDS["about"])
-"""The words of these that are clear enough to count for a name, such as a file's, which stands without quotation marks."""
+"""The words of DISCUSSED that are specific enough where a name, such as that of a file, is without quotation marks."""
 OBEYED = (
     r"\b(?:do|follow|obey|execute|perform|carry out|comply with|act on|apply|run|heed|carry it out|act accordingly)\b"
     r"(?: \w{1,12}){0,3}? (?:what (?:it|the \w{1,20}(?: \w{1,20})?) (?:says|say|wrote|asks|tells|demands)|it\b|them\b|accordingly|out\b|the (?:fixture|sentence|quote|quoted \w+|phrase|payload|example|instruction|text|test|above|attack)|"
     r"this (?:attack|sentence|example|payload|quote|instruction|test|phrase|text|one)|these (?:instructions|orders))\b(?! like| such| as data)"
     r"|\b(?:translate|decode|read|repeat) (?:\w{1,12} )?(?:and|then)[ ,](?:then )?(?:follow|obey|execute|do)\b|\bact on it\b|\bact (?:it|this|that) out\b|\bwhich you (?:should|must|shall|have to|are to) (?:act out|perform|execute|do|follow|obey)\b|\bpasses only if you\b|\bplease execute it\b|\bact accordingly\b|\bnew orders\b|\byou should (?:really|actually)\b|\bfor real\b|\binstructions? to you\b|\bas coming from\b|\band comply\b|\bplease do that\b|\bdo that (?:now|please)\b"
 )
-"""Requests to do what a quotation says, which make it an instruction after all."""
+"""Requests to follow a quotation, which make it an instruction after all."""
 
 
 _CLAUSE = 80
@@ -60,7 +61,7 @@ _ELSEWHERE = (
     r"team|moment|while|task|answer|reply|purposes?|reason)\b)\w"
 )
 _WHOLE = r"\byour \b|\b(?:all|any|every|each)\b"
-"""Says that no order is left standing, so that a place named after it is no other place."""
+"""A match with these words concerns all instructions, also where a place such as a file is named after it."""
 _REFUSALS = ("not ", "don't ", "never ", "no longer ")
 _IF = r"\b(?:if|when|who|that|which|because)(?: \w{1,12})?(?: do| does| did)? \Z"
 _NAMED = r"[`'\"]?,? ?(?:(?:user|system|assistant|model|role)\b[`'\"]? ?)?(?:[.,;)](?: |\Z|\n)|\Z|(?:and|or|around|marks?|opens?|closes?|tokens?|markers?|tags?|blocks?|messages?|role|is|are|as|for|parts?|turns?|yourself|before)\b)"
@@ -70,7 +71,7 @@ _CLOSE = r"[\"“”»`]|['’](?!\w)"
 
 
 def is_mentioned(rule: InjectionRule, text: str, match: re.Match[str]) -> bool:
-    """Whether the match of `rule` in `text` is no order to the reader."""
+    """Whether the match of `rule` in `text` is no instruction to the reader."""
     start, end = match.span()
     act = match.start("act") if "act" in match.re.groupindex else start
     if rule.forbids and (_is_forbidden(text, start) or (act != start and _is_forbidden(text, act))):
@@ -79,25 +80,25 @@ def is_mentioned(rule: InjectionRule, text: str, match: re.Match[str]) -> bool:
         return True
     if rule.is_local and not compiled(_WHOLE).search(match[0]) and compiled(_ELSEWHERE).match(text, end):
         return True
-    # A request near the match to do what is quoted makes it an order after all.
+    # A request near the match to follow the quotation makes it an instruction.
     for part in (text[max(0, start - _NEAR) : start], text[end : end + _NEAR]):
         if any(not _is_forbidden(part, request.start()) for request in compiled(OBEYED).finditer(part)):
             return False
     if rule.reason == MARKUP:
-        # It is spoken of within a sentence, or is a short piece of code in one.
+        # Markup is only mentioned within a sentence, or as a short piece of code in one.
         line = text[max(0, text.rfind("\n", 0, start) + 1, start - _NEAR) : start]
         is_code = line.count("`") % 2 == 1 and "`" in text[end : end + 20]
         is_within = " " not in text[start:end].strip() and bool(line.strip(" -*#>\"'`"))
         if is_within and (is_code or compiled(_NAMED).match(text, end)):
             return True
         return _is_quoted(text, start, end)
-    # What is said of others: "models ignore ...", "it tricks the agent into ...".
+    # A report about others is harmless: "models ignore ...", "it tricks the agent into ...".
     is_reported = compiled(_REPORTED).search(text, max(0, start - _CLAUSE), start)
     return bool(is_reported) or _is_quoted(text, start, end)
 
 
 def _is_forbidden(text: str, start: int) -> bool:
-    """Whether the clause before `start` says that what follows must not be done."""
+    """Whether the clause before `start` forbids the action after it."""
     before = text[max(0, start - _CLAUSE) : start]
     cut = compiled(_CUT).match(before)
     clause = before[cut.end() :] if cut else before
@@ -105,7 +106,7 @@ def _is_forbidden(text: str, start: int) -> bool:
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:
-    """Whether the match stands in quotation marks in a text that discusses such instructions."""
+    """Whether the match is in quotation marks in a text that discusses such instructions."""
     if not compiled(_OPEN).search(text[max(0, start - _OPENED) : start + 1]):
         return False
     if not compiled(_CLOSE).search(text[end - 1 : end + _CLOSED]):
@@ -118,7 +119,7 @@ _HEAD_OF_TEXT = 4000
 
 
 def find_reasons(text: str) -> frozenset[str]:
-    """Why `text` should not be put before an agent as it is; nothing for a plain one. Never raises; linear in time."""
+    """The reasons not to show `text` to an agent unchanged; empty for none. Never raises; takes linear time."""
     found = set()
     if not is_plain(text):
         if SMUGGLED().search(text):
@@ -144,22 +145,22 @@ def find_reasons(text: str) -> frozenset[str]:
 
 
 def quotable(text: str, most: int = 160) -> str:
-    """What another program says, on one line of at most so many characters, for an error that an agent may read; empty
-    where it carries instructions."""
+    """The message of another program on one line of at most `most` characters, for an error that an agent may read; empty
+    where it has instructions."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: 8 * most]).split())[:most]
     return "" if find_reasons(line) else line
 
 
 def _applies(rule: InjectionRule, forms: Sequence[str]) -> bool:
-    # Markup may not run over lines, and what begins a line counts as it is.
+    # Markup must be on one line, and line beginnings are part of its patterns, so it is not searched by paragraphs.
     texts = forms[:1] if rule.reason == MARKUP else forms
     exact = pattern(rule.pattern)
     return any(not is_mentioned(rule, text, match) for text in texts for match in exact.finditer(text))
 
 
 def _forms(low: str) -> list[str]:
-    """A text by lines, and by paragraphs where that is another text: an order may run over the lines of one."""
-    # A setting that names the secret it is to be given, as those of a workflow do, gives none away.
+    """A text by lines, and with the lines of each paragraph joined, where that differs: an order may be wrapped."""
+    # A setting such as `token: ${{ secrets.NAME }}` in a workflow only names a secret and reveals none.
     plain = compiled(_NAMED_SETTING).sub("", low) if "${{" in low else low
     by_line = plain.replace("*", "")
     if "\n" not in by_line:
@@ -169,7 +170,7 @@ def _forms(low: str) -> list[str]:
 
 @cache
 def _suspects() -> Suspects:
-    """The rules, and after them the rows of the other languages; made where a text is looked at, for it takes a while."""
+    """The index of the rules, followed by the rows of other languages; built at first use, since that takes time."""
     return Suspects([*(rule.needs for rule in RULES), *(groups for groups, _ in LANGUAGES)])
 
 
@@ -180,10 +181,10 @@ ESCAPES = "escapes"
 
 
 class InjectionRule(Record):
-    """A pattern over lower-case text on one line. `needs`: of each group one literal must stand in the text.
+    """A pattern for lower-case text on one line. `needs`: the text must have a literal of each of these groups.
 
-    `forbids`: a "never" before it, or before its group `act`, makes it harmless. `is_local`: so does a place after it,
-    as in "ignore the previous instructions in the old wiki".
+    `forbids`: a "never" before the match, or before its group `act`, makes it harmless. `is_local`: a place after it makes it
+    harmless, as in "ignore the previous instructions in the old wiki".
     """
 
     reason: str
@@ -207,11 +208,12 @@ RULES: tuple[InjectionRule, ...] = tuple(
 LANGUAGES: tuple[tuple[Sequence[Sequence[str]], int], ...] = tuple(
     (row["groups"], row.get("within", 60)) for row in _FILE.tables["languages"]
 )
-"""Groups of stems of one language, one of each group, and within how many characters of each other they must stand."""
+"""For each order in another language: groups of stems, and the most characters between one of the first group and one of
+each other group."""
 _NEGATIONS = frozenset(
     "nicht niemals nie ne pas jamais no nunca não nao non mai не никогда niet se wird werden".split()
 )
-"""Words before a verb that turn it round; `не`-verbs of the tables hold their own."""
+"""Words that negate the verb after them; verbs of the tables with `не` contain their negation."""
 _NEGATED_AFTER = (" nicht ", " pas ", " niet ", "しない", "しては", "하지 마", "하지마", "지 마", "지 않")
 _NEGATED_BEFORE = ("不要", "不得", "不能", "切勿", "请勿", "禁止", "别", "勿", "不可")
 
@@ -221,14 +223,14 @@ _STOPS = (". ", "; ", "! ", "? ", "\n\n", "。", "！")
 
 
 def is_foreign_order(low: str, row: int) -> bool:
-    """Whether `low`, which has a word of each group of the row, gives an agent the order that the row describes."""
+    """Whether `low`, which has a stem of each group of the row, has them together in a sentence and not negated."""
     groups, within = LANGUAGES[row]
     first, *others = groups
     for word in first:
         at = low.find(word)
         while at >= 0:
             end = at + len(word)
-            # What stands near the word in the same sentence.
+            # The text near the stem in the same sentence.
             before, after = low[max(0, at - within) : at], low[end : end + within]
             start = max((before.rfind(stop) + len(stop) for stop in _STOPS if stop in before), default=0)
             stops = [place for stop in _STOPS if (place := after.find(stop)) >= 0]
@@ -240,7 +242,7 @@ def is_foreign_order(low: str, row: int) -> bool:
 
 
 def _is_negated(low: str, at: int, end: int) -> bool:
-    """Whether a word for "not" stands beside the one at `at`."""
+    """Whether the word from `at` to `end` is negated."""
     before = low[max(0, at - _BEFORE) : at]
     if before.rstrip().endswith(_NEGATED_BEFORE) or (before.split()[-1:] and before.split()[-1] in _NEGATIONS):
         return True
@@ -254,14 +256,14 @@ _HEAD = 5
 
 
 class Suspects:
-    """The numbers of the rules, given by their groups of literals, each of which must have one in the text."""
+    """An index that finds rules by their groups of literals: a text must have a literal of each group of a rule."""
 
     def __init__(self, rules: Sequence[Groups]) -> None:
         self._rules = rules
         self._literals = Literals(word for groups in rules for group in groups for word in group)
 
     def within(self, low: str) -> list[int]:
-        """Those that may find something in `low`, a text in lower case, in order."""
+        """The numbers of rules that may match `low`, a text in lower case, ascending."""
         literals = self._literals.at_once(low)
         if literals is not None:
             of_words, of_rules = self._bits
@@ -269,7 +271,7 @@ class Suspects:
             for word in literals:
                 bits |= of_words[word]
             return [number for number, wanted in enumerate(of_rules) if bits & wanted == wanted]
-        # Without RE2 one by one: the rules whose first group may have a word here, each by its smallest groups first.
+        # Without RE2, rules are checked one by one where their first group may have a word, small groups first.
         by_head, by_sign = self._index
         heads = {word[:_HEAD] for word in _words(low)}
         numbers = {number for head in heads & by_head.keys() for number in by_head[head]}
@@ -319,7 +321,7 @@ class Suspects:
 
 
 def _words(text: str) -> list[str]:
-    """The words of `text`, without punctuation."""
+    """The words of `text`, split at ASCII punctuation and blanks."""
     # Bytes are translated many times as fast as text.
     return text.encode("utf-8", "surrogatepass").translate(_PUNCTUATION).decode("utf-8", "surrogatepass").split()
 
@@ -333,16 +335,16 @@ _DEPTH = 200
 
 
 class InstructionFinding(Record):
-    """Why a memory should not be put before an agent, and a digest of just the texts that say so."""
+    """The reasons not to show a memory to an agent, and a digest of the texts of it that have instructions."""
 
     reasons: tuple[str, ...]
     digest: str
 
 
 def inspect(memory: Memory) -> InstructionFinding | None:
-    """What is found in the texts of a memory that recall may show; None for a plain one."""
+    """The finding in the texts of a memory that recall may show; None for none."""
     texts = [memory.path, memory.kind, memory.raw, *memory.tags]
-    # Summaries repeat the text; only one that says something else has to be looked at.
+    # A summary that only repeats the text needs no check.
     summaries = (memory.summary_micro, memory.summary_short, memory.summary_long)
     texts += [summary for summary in summaries if summary not in memory.raw]
     given = {name: value for name, value in memory.metadata.items() if name not in _SET_BY_MEMCLI}
@@ -359,7 +361,7 @@ def inspect(memory: Memory) -> InstructionFinding | None:
 
 
 def screened(memory: Memory) -> Memory:
-    """`memory` with the findings of now in its metadata. An acceptance of another text has lapsed."""
+    """`memory` with its current finding in the metadata, without an acceptance of an earlier text."""
     finding = inspect(memory)
     metadata = {name: value for name, value in memory.metadata.items() if name != UNTRUSTED}
     if finding is not None:
@@ -370,26 +372,26 @@ def screened(memory: Memory) -> Memory:
 
 
 def accepted(memory: Memory) -> Memory:
-    """`memory` with what is found in it accepted, as long as it stays as it is."""
+    """`memory` with its finding accepted; the acceptance is for this text only."""
     memory = screened(memory)
     finding = inspect(memory)
     return memory if finding is None else replace(memory, metadata={**memory.metadata, ACCEPTED: finding.digest})
 
 
 def is_accepted(memory: Memory, finding: InstructionFinding) -> bool:
-    """Whether somebody accepted just this finding."""
+    """Whether a user accepted exactly this finding."""
     return memory.metadata.get(ACCEPTED) == finding.digest
 
 
 class Overview:
-    """A memory as trees and graphs show it, which is screened by being made.
+    """A memory in trees and graphs. The constructor screens it, so that no renderer can forget to.
 
-    What carries instructions that nobody accepted here is named with a mark, and its summary is for those who open it.
+    A memory with instructions that nobody accepted has a mark and no summary.
     """
 
     def __init__(self, stored: Memory, shown: Memory, is_reviewed: Callable[[str], bool]) -> None:
-        """`shown` is what is left of the `stored` memory without secrets; `is_reviewed`: whether an
-        acceptance by others of the memory of this id is valid here."""
+        """`shown` is the `stored` memory without secrets. `is_reviewed` returns, for an id, whether the acceptance in that
+        memory is valid in this clone."""
         finding = inspect(stored)
         is_fine = finding is None or (is_accepted(stored, finding) and is_reviewed(stored.id))
         self.untrusted = () if finding is None or is_fine else finding.reasons
@@ -400,17 +402,17 @@ class Overview:
 
     @property
     def mark(self) -> str:
-        """What stands behind the name of a memory that is untrusted."""
+        """The suffix of the name of an untrusted memory; empty for others."""
         return " [!]" if self.untrusted else ""
 
 
 def is_marked(memory: Memory) -> bool:
-    """Whether the memory was found to carry instructions when it was written, and nobody accepted it since."""
+    """Whether instructions were found in the memory when it was written, and nobody has accepted them since."""
     return UNTRUSTED in memory.metadata and ACCEPTED not in memory.metadata
 
 
 def without_marks(metadata: Mapping[str, Json]) -> dict[str, Json]:
-    """Metadata that a caller gives, without the marks that are memcli's own to set."""
+    """Metadata from a caller, without the marks that only memcli may set."""
     return {name: value for name, value in metadata.items() if name not in (UNTRUSTED, ACCEPTED)}
 
 
@@ -419,7 +421,9 @@ def _strings(value: Json, depth: int) -> Iterator[str]:
         yield value
     elif isinstance(value, Mapping) and depth:
         if not _FORGED.isdisjoint(value):
-            yield json.dumps(_pruned(value, _FORGED_DEPTH), ensure_ascii=False)  # harmful as a whole only
+            yield json.dumps(
+                _pruned(value, _FORGED_DEPTH), ensure_ascii=False
+            )  # a forged message is only found as a whole
         for name in value:
             yield name
             yield from _strings(value[name], depth - 1)
@@ -429,7 +433,7 @@ def _strings(value: Json, depth: int) -> Iterator[str]:
 
 
 def _pruned(value: Json, depth: int) -> Json:
-    """The upper levels of `value`, so that nested ones are not written out once for each level."""
+    """The upper levels of `value`: each nested level is written out by itself, so that the total size stays linear."""
     if isinstance(value, Mapping):
         return {name: _pruned(child, depth - 1) for name, child in value.items()} if depth else {}
     return [] if isinstance(value, list | tuple) else value

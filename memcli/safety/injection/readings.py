@@ -1,12 +1,13 @@
-"""The readings of a text: how a person or a model may take it once look-alikes, codes and odd spellings are resolved.
+"""The readings of a text: its meaning for a person or a model after look-alikes, encodings and odd spellings are resolved.
 
-Ordinary text has one. Every step is linear; what is decoded is decoded again at most twice.
+Ordinary text has one reading. Every step takes linear time; decoded text is decoded again at most twice.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from memcli.model.characters import INVISIBLE, MISPLACED, is_plain
 from memcli.safety.patterns import compiled, pattern, read_words
@@ -16,7 +17,7 @@ _LOOKALIKES: dict[str, str] = _WORDS["lookalikes"]
 _TO_LATIN = str.maketrans({char: latin for latin, chars in _LOOKALIKES.items() for char in chars})
 _MARKS = ((0x300, 0x36F), (0x483, 0x489), (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF), (0x20D0, 0x20FF), (0xFE20, 0xFE2F))
 _SKELETON = str.maketrans("l1!|0@43$576982+", "iiiioaaesstgabzt"[:16])
-"""Letters and the signs that stand for them, as one of them."""
+"""Maps letters and the signs used in their place to one character each."""
 _KEY_WORDS = frozenset(_WORDS["key_words"])
 _SKELETONS = {word.translate(_SKELETON): word for word in _KEY_WORDS}
 _LONG = 12
@@ -42,12 +43,12 @@ _SPELLED = r"(?<!\w)(?:[\w:/][ ._*|-]{1,3}){9,}\w(?!\w)"
 
 
 def readings(text: str, depth: int = _DEPTH) -> Iterator[tuple[str, bool]]:
-    """The text itself first, then what it hides, in lower case with one blank for many; line ends stay line ends. With each,
-    whether it is made of names, such as those of files and tags, one a line."""
+    """Yields the text itself, then its hidden readings, in lower case and with single blanks; line ends are preserved. The flag
+    beside each is true for a list of names, such as those of files and tags, one a line."""
     plain = text
-    if not text.isascii():  # without invisible characters, and in Latin letters where it means these
+    if not text.isascii():
         plain = without_accents(text if is_plain(text) else MISPLACED().sub("", INVISIBLE().sub("", text)))
-        # No pattern finds letters beyond the Latin ones: to make one of such ranges takes milliseconds.
+        # Characters are compared one by one, since compiling a pattern of these ranges takes milliseconds.
         if any("\u036f" < c < "\u2000" or "\u2e7f" < c < "\ufb00" for c in set(plain)):
             plain = compiled(r"\w+").sub(_in_latin, plain)
     low = fold(plain)
@@ -77,39 +78,33 @@ def readings(text: str, depth: int = _DEPTH) -> Iterator[tuple[str, bool]]:
 
 
 def fold(text: str) -> str:
-    """`text` in lower case, with one blank for many; line ends stay line ends."""
+    """`text` in lower case and with single blanks; line ends are preserved."""
     low = text.lower().replace("’", "'")
     return "\n".join([" ".join(line.split()) for line in low.splitlines()]) if "\n" in low else " ".join(low.split())
 
 
 def without_accents(text: str) -> str:
-    """Compatibility forms resolved, accents taken off, and every kind of Latin letter as the plain one."""
+    """`text` without accents, in compatibility forms (NFKD), and with every variant of a Latin letter as that letter."""
     import unicodedata
 
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFKD", text).translate(_PLAIN_LETTERS))
+    return unicodedata.normalize("NFC", "".join(map(_plain_letter, unicodedata.normalize("NFKD", text))))
 
 
-class _PlainLetters(dict[int, str | None]):
-    """For each character what it is without ornament; nothing for a mark that stands over or through a letter."""
+@cache
+def _plain_letter(char: str) -> str:
+    """The plain letter of a variant of a Latin letter, in lower case; empty for a combining mark; else the character."""
+    if char.isascii():
+        return char
+    if any(first <= ord(char) <= last for first, last in _MARKS):
+        return ""
+    import unicodedata
 
-    def __missing__(self, code: int) -> str | None:
-        found: str | None = chr(code)
-        if any(first <= code <= last for first, last in _MARKS):
-            found = None
-        elif code > 0x7F:
-            import unicodedata
-
-            match = re.match(r"(?:.* )?(?:LATIN|REGIONAL) .*\b([A-Z])(?: WITH .*)?\Z", unicodedata.name(chr(code), ""))
-            found = match[1].lower() if match else chr(code)
-        self[code] = found
-        return found
-
-
-_PLAIN_LETTERS = _PlainLetters()
+    match = re.match(r"(?:.* )?(?:LATIN|REGIONAL) .*\b([A-Z])(?: WITH .*)?\Z", unicodedata.name(char, ""))
+    return match[1].lower() if match else char
 
 
 def _in_latin(word: re.Match[str]) -> str:
-    """A word that mixes Latin letters with their look-alikes, or has nothing but these and is a key word, in Latin."""
+    """A word in Latin letters, if it mixes these with look-alikes, or is a key word of look-alikes alone; else as it is."""
     text = word[0]
     if text.isascii():
         return text
@@ -119,7 +114,7 @@ def _in_latin(word: re.Match[str]) -> str:
 
 
 def _names(long: str) -> str:
-    """The words of names such as `a-b-c`, `a_b_c` and `aBigName`, one name a line; of those alone that have key words."""
+    """The words of names such as `a-b-c`, `a_b_c` and `aBigName`, one name a line, for names with key words only."""
     low = long.lower()
     is_order = any(word in low for word in _ORDERED) and any(word in low for word in _OBJECTS)
     if not is_order and not compiled(_SANDWICH).search(low):
@@ -135,7 +130,7 @@ def _names(long: str) -> str:
 
 
 def _from_leet(low: str) -> str:
-    """`low` with key words for what is spelled with digits and signs; empty when there are not two of them."""
+    """`low` with key words in place of their spellings with digits and signs; empty for fewer than two of them."""
     if not pattern(_TWO_SANDWICHES).occurs(low):
         return ""
     count = 0
@@ -154,7 +149,7 @@ def _from_leet(low: str) -> str:
 
 
 def _mended(low: str) -> str:
-    """`low` with key words whole that blanks tear apart; empty when there are not two of them."""
+    """`low` without the blanks inside key words; empty for fewer than two of them."""
     squeezed = low.replace(" ", "")
     if not any(stem in squeezed and squeezed.count(stem) > low.count(stem) for stem in _TORN):
         return ""
@@ -163,7 +158,7 @@ def _mended(low: str) -> str:
 
 
 def _joined(run: str) -> str:
-    """A spelled-out run as words: where letters are joined by one sign, any other separator is the end of a word."""
+    """A spelled-out run as words: where one sign joins the letters, any other separator ends a word."""
     signs = [sign for sign in "-.*|_" if run.count(sign) * 2 > len(run.split())]
     separator = re.escape(signs[0]) if signs else "[ ._*|-]"
     return re.sub(rf"([^\W_]|[:/]){separator}(?=[^\W_]|[:/])", r"\1", run)
@@ -207,7 +202,7 @@ def _from_base64(piece: str) -> str:
 
 
 def _readable(data: bytes) -> str:
-    """The text in `data`; empty for what is none."""
+    """`data` as text; empty where it is not printable words in UTF-8."""
     try:
         text = data.decode()
     except UnicodeDecodeError:

@@ -1,2 +1,2 @@
-"""Secrets: rules that find them, checks that tell them from look-alikes, and the redaction of texts and memories. A new kind
-is a row in `rules.json`; code that stores or sends text does not belong here."""
+"""Secrets: rules that find them, checks that distinguish them from look-alikes, and the redaction of texts and memories. A new
+kind is a row in `rules.json`; code that stores or sends text belongs elsewhere."""

@@ -1,12 +1,11 @@
-"""Redaction: finds secrets in text and puts `[REDACTED:kind]` in their place. Pure; RE2 does the matching.
+"""Redaction: finds secrets in text and replaces them by `[REDACTED:kind]`. Pure; RE2 does the matching.
 
-Nothing is compiled, and RE2 not even imported, for a text in which no rule's keyword occurs. Redacting twice changes
-nothing: marks are never part of a hit, and a text is searched again until nothing is found in it.
+For a text without a keyword of any rule nothing is compiled, and RE2 is not imported. Redaction is idempotent: marks are never
+part of a hit, and a text is searched again until nothing is found.
 
-Views are other readings of a text in which a secret may stand whole, each with the way back to the text as it is.
-`plain` is a text without escape sequences and invisible characters; `unescaped` has the escapes of URLs, JSON, HTML and
-mail decoded and split literals joined; `joined` has lines joined at which a long word was wrapped. The last two hold
-only what stands near such a place.
+Views are transformed texts in which a hidden secret is whole, with a map from their offsets to those of the text. `plain` has no
+escape sequences and invisible characters; `unescaped` has the escapes of URLs, JSON, HTML and mail decoded and split string
+literals joined; `joined` has lines joined where a long word was wrapped. The last two have only the text near such places.
 """
 
 from __future__ import annotations
@@ -50,19 +49,19 @@ _FORMS = "\uff01-\uff5e\U0001d400-\U0001d7ff\u24b6-\u24e9\u2070-\u2079"
 """Letters in another form: full width, mathematical, in circles."""
 _FORM = regex(f"[{_FORMS}]")
 _TWINS = dict(zip("асԁеһіјӏоорԛѕухАВСЕНІЈКМОРЅТХοα", "acdehijloopqsyxABCEHIJKMOPSTXoa", strict=True))
-"""Letters of other alphabets that look like those of ASCII; beside one of these they are meant to."""
+"""Letters of other alphabets that look like ASCII letters; beside one of those they are read as such."""
 
 
 Change = tuple[int, int, bytes]
-"""The bytes from, to, and what stands for them."""
+"""A range of bytes (start, end) and its replacement."""
 Part = tuple[bytes, int, int, bool]
-"""What stands in a view for the bytes from, to, and whether it is these bytes themselves."""
+"""A part of a view, the range of bytes (start, end) that it stands for, and whether it is equal to them."""
 ViewPiece = tuple[int, int, int, bool]
-"""Where a part of a view is, and the part of the text that it stands for (from, to); the last as in a Part."""
+"""The offset of a part in its view, and the range of bytes and the flag as in a Part."""
 
 
 class TextView:
-    """A text to search, and where its parts come from: `data` in `windows`, with `changes`, both in order."""
+    """A text to search with the origin of its parts: the `windows` of `data` with the `changes` applied, both in order."""
 
     def __init__(self, data: bytes, changes: Sequence[Change], windows: Sequence[tuple[int, int]]) -> None:
         self._source = data, changes, windows
@@ -70,7 +69,7 @@ class TextView:
 
     @cached_property
     def pieces(self) -> list[ViewPiece]:
-        """The parts of the text, none empty; most texts hold nothing whose origin is asked for."""
+        """The parts of the text that are not empty; computed for a hit only, which most texts do not have."""
         pieces, at = [], 0
         for part, start, end, is_literal in _parts(*self._source):
             if part:
@@ -79,7 +78,7 @@ class TextView:
         return pieces
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
-        """The bytes of the text that those of the view at `start` to `end` stand for."""
+        """The range of bytes of the text for the range `start` to `end` of the view."""
         starts = [at for at, *_ in self.pieces]
         first, last = (self.pieces[bisect_right(starts, at) - 1] for at in (start, end - 1))
         at, begin, _, is_literal = first
@@ -93,10 +92,10 @@ _UNSEEN = BytesPattern(r"[^ -~\t\n\f\r]")
 
 
 def plain(text: str, data: bytes) -> TextView | None:
-    """The text as it is seen; None where it is seen as it stands."""
+    """The view of a text as it is displayed; None where it has no hidden characters."""
     if _UNSEEN not in _tried(data):
         return None
-    rest = data.translate(None, _VISIBLE)  # what is left of UTF-8 is UTF-8
+    rest = data.translate(None, _VISIBLE)  # without ASCII bytes UTF-8 stays valid
     pattern, loose = _hidden()
     if not rest or not loose.search(rest.decode("utf-8", "surrogatepass")):
         return None
@@ -113,7 +112,7 @@ def plain(text: str, data: bytes) -> TextView | None:
 
 
 def unescaped(data: bytes) -> TextView | None:
-    """What stands near escapes, decoded; None where there are none."""
+    """The view of the text near escapes, decoded; None where there are none."""
     if _tried(data).isdisjoint((_ESCAPES, _SPLIT, _OPENED, _WORD_DIFF)):
         return None
     found: list[Change] = []
@@ -134,14 +133,14 @@ def unescaped(data: bytes) -> TextView | None:
 
 
 def joined(data: bytes) -> TextView | None:
-    """What stands near line ends at which a long word was wrapped, without those; None where there are none."""
+    """The view of the text near line ends within a long word, without these; None where there are none."""
     spans = [match.span() for match in _matches(_WRAPPED, data)]
     changes = [(start + _BEFORE_WRAP, end - _AFTER_WRAP, b"") for start, end in spans]
     return TextView(data, changes, _windows(data, changes)) if changes else None
 
 
 def blobs(data: bytes) -> Iterator[tuple[int, int, str]]:
-    """Words that are text in base 64 or hex: the bytes from, to, and the text."""
+    """Yields words that encode text in base64 or hex: the range of bytes (start, end) and the text."""
     if _tried(data).isdisjoint((_BASE64, _HEX, _DUMP)) or (
         len(data) < _SHORT and all(len(word) < _LEAST_BLOB for word in data.split()) and not re.search(_SPREAD, data)
     ):
@@ -161,7 +160,7 @@ def blobs(data: bytes) -> Iterator[tuple[int, int, str]]:
 
 @cache
 def _hidden() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What is not seen as it stands, and the same of characters without those beside them."""
+    """The pattern of hidden characters, and a looser one of single characters, without regard to those beside them."""
     twins = "".join(_TWINS)
     exact = f"{ESCAPE().pattern}|{INVISIBLE().pattern}|[{SELECTORS}{JOINERS}]|[{_FORMS}]|(?<=[A-Za-z])[{twins}]|[{twins}](?=[A-Za-z])"
     return re.compile(exact), re.compile(f"{exact}|[{twins}]")
@@ -197,9 +196,9 @@ _DUMPED = rb"(?m)^[\t ]*[0-9A-Fa-f]{4,8}:?[\t ]{1,3}((?:(?:[0-9A-Fa-f]{2}){1,2}[
 _TRACES = (_UNSEEN, _ESCAPES, _OPENED, _WORD_DIFF, _SPLIT, _WRAPPED, _BASE64, _HEX, _DUMP)
 
 
-@lru_cache(2)  # every kind of view asks for the same text
+@lru_cache(2)  # all views are made from the same text
 def _tried(data: bytes) -> frozenset[BytesPattern]:
-    """The patterns that are worth trying on a text."""
+    """The patterns that may match the text."""
     return worth_trying(_TRACES, data)
 
 
@@ -208,11 +207,11 @@ def _matches(pattern: BytesPattern, data: bytes) -> Iterator[Any]:
 
 
 def _character(escape: bytes) -> bytes:
-    """What an escape stands for."""
+    """The character of an escape; empty for one that is not displayed."""
     if escape.endswith(b"m") and b"[" in escape:
         return b""
     if escape[:1] == b"&":
-        # The character that HTML names; nothing for one that is not seen, the escape itself for a name of none.
+        # An unknown name in HTML is no escape, so it is returned unchanged.
         import html
 
         text = html.unescape(escape.replace(b"amp;", b"", escape.count(b"amp;") - (escape.count(b";") == 1)).decode())
@@ -234,7 +233,7 @@ def _ascii(code: int) -> bytes:
 
 
 def _windows(data: bytes, changes: Sequence[Change]) -> list[tuple[int, int]]:
-    """The surroundings of the changes, none overlapping another, each to the end of a word."""
+    """The ranges of bytes around the changes, joined where they overlap, each up to the end of a word."""
     found: list[tuple[int, int]] = []
     for start, end, _ in changes:
         begin = max(0, start - _NEAR)
@@ -247,7 +246,7 @@ def _windows(data: bytes, changes: Sequence[Change]) -> list[tuple[int, int]]:
 
 
 def _parts(data: bytes, changes: Sequence[Change], windows: Sequence[tuple[int, int]]) -> Iterator[Part]:
-    """What a view of `data` is made of, some of it empty."""
+    """The parts of a view of `data`, of which some may be empty."""
     number = 0
     for n, (begin, end) in enumerate(windows):
         if n:
@@ -297,17 +296,17 @@ _MARK = r"\[REDACTED:[a-z0-9_]{1,64}\]|redacted-[a-z0-9-]{1,64}-[0-9a-f]{8}"
 _MARKS = ("[REDACTED:", "redacted-")
 
 Sign = Callable[[bytes], str]
-"""The keyed hash of a secret: 8 hex digits."""
+"""A function that returns the keyed hash of a secret, 8 hex digits."""
 
 
 class Detector:
-    """The rules that a space's policy leaves in force, and its own patterns beside them."""
+    """The rules that the policy of a space enables, and the patterns that it adds."""
 
     def __init__(self, policy: Mapping[str, Json], sign: Sign, *, has_shared_key: bool = False) -> None:
-        """`policy` is the field `pii_redaction`, which `check_policy` has seen. Raises UsageError as that does.
+        """`policy` is the field `pii_redaction`, checked by `check_policy`. Raises UsageError as that does.
 
-        `has_shared_key`: `sign` gives the same mark on every machine of a team. `ignored` are the names of patterns that
-        would take most of an ordinary note.
+        `has_shared_key`: `sign` returns the same mark on every machine of a team. `ignored` are the names of patterns that
+        would redact most of an ordinary note.
         """
         self.has_shared_key = has_shared_key
         self._index = _index(_chosen(policy.get("detectors")))
@@ -323,8 +322,8 @@ class Detector:
         self.sign = cache(sign)
 
     def narrowed(self, whole: str) -> Detector | None:
-        """A detector that finds in the parts of `whole` what this one would, and tries only the rules that could; None where
-        none could."""
+        """A detector for the parts of `whole`, with only the rules that may find something there and the same results; None
+        where none may."""
         narrow = object.__new__(Detector)
         narrow.__dict__.update(self.__dict__)
         narrow._wide = self
@@ -332,7 +331,7 @@ class Detector:
         return narrow if self._own or narrow._index else None
 
     def is_suspect(self, text: str) -> bool:
-        """Whether it is worth looking into `text` at all; cheap."""
+        """Whether `text` may have a secret; fast."""
         if self._own:
             return True
         for reading in _readings(text, _DEPTH):  # noqa: SIM110 - one frame less in the deepest stack of a write
@@ -341,19 +340,19 @@ class Detector:
         return False
 
     def find(self, text: str, depth: int = _DEPTH) -> list[SecretHit]:
-        """The secrets in `text` as it stands and as it may be read, with words decoded up to `depth` times; in order, none
-        overlapping another."""
+        """The secrets in `text` and in its views, with encoded words decoded up to `depth` times; in order and without
+        overlaps."""
         data = text.encode("utf-8", "surrogatepass")
         found = self._find_plain(text, data)
         if depth and len(text) >= SHORTEST:
             known = tuple(found)
-            for view in (plain(text, data), unescaped(data)):  # without what interrupts the text
+            for view in (plain(text, data), unescaped(data)):
                 if view is not None:
                     found += _added(self._find_plain(view.text, view.text.encode()), view, known)
             if (view := joined(data)) is not None:
                 rules = self._index.formats.suspects(view.text)
                 found += _added(chain.from_iterable(_by_rule(rule, view.text.encode()) for rule in rules), view, known)
-            for start, end, inner in blobs(data):  # words that hold a secret in base 64 or hex
+            for start, end, inner in blobs(data):
                 hits = [hit for hit in self.find(inner, depth - 1) if hit.kind != EMAIL]
                 found += [replace(hit, start=start, end=end) for hit in hits[:1]]
         if self._allowed:
@@ -364,18 +363,18 @@ class Detector:
         return merged(found, [mark.span() for mark in marks])  # of earlier redactions
 
     def _find_plain(self, text: str, data: bytes) -> list[SecretHit]:
-        """What is secret in `text` as it stands; `data` are its bytes."""
+        """The secrets in `text` itself, without its views; `data` are its bytes."""
         found = [hit for rule in self._index.suspects(text) for hit in _by_rule(rule, data)]
         for name, pattern in self._own:
             found += _by_pattern(name, pattern, data)
         return found
 
     def redact(self, text: str, *, as_name: bool = False) -> tuple[str, list[SecretHit]]:
-        """`text` without what is secret in it, and what that was. `as_name`: for paths, ids and tags, whose marks
-        must be names themselves and tell two secrets apart."""
+        """`text` with marks in place of secrets, and the secrets. `as_name`: for paths, ids and tags, whose marks must be valid
+        names and differ for two secrets."""
         taken: list[SecretHit] = []
         for _ in range(_ROUNDS):
-            # A mark may bring a keyword along that the whole did not have.
+            # A mark may contain a keyword of a rule that `narrowed` left out.
             hits = (self._wide if any(mark in text for mark in _MARKS) else self).find(text)
             if not hits:
                 break
@@ -388,14 +387,14 @@ class Detector:
         return text, taken
 
     def mark(self, hit: SecretHit, *, as_name: bool) -> str:
-        """What stands in the place of a secret, in a text or in a name."""
+        """The mark in place of a secret, in a text or in a name."""
         if as_name:
             return f"redacted-{hit.kind.replace('_', '-')}-{self.sign(hit.value)}"
         return f"[REDACTED:{hit.kind}]"
 
 
 def _readings(text: str, depth: int) -> Iterator[str]:
-    """`text` as it stands, and as it may be read: where it is not looked into as such, nothing in it is found."""
+    """`text` and all of its views, as `find` searches them."""
     yield text
     if not depth or len(text) < SHORTEST:
         return
@@ -408,7 +407,7 @@ def _readings(text: str, depth: int) -> Iterator[str]:
 
 
 def check_policy(policy: Mapping[str, Json]) -> None:
-    """Raises UsageError naming the part of `pii_redaction` that cannot be used."""
+    """Raises UsageError naming the invalid part of `pii_redaction`."""
     for name in policy:
         if name not in ("detectors", "patterns", "allow"):
             raise UsageError(f"no field {name!r} in pii_redaction", "fields: allow, detectors, patterns")
@@ -443,7 +442,7 @@ _GROUPS: Mapping[str, frozenset[str]] = {
     SECRETS: frozenset(KINDS) - {EMAIL},
     **{kind: frozenset([kind]) for kind in KINDS},
 }
-"""The kinds that each name of the field `detectors` stands for."""
+"""The kinds that each name in the field `detectors` includes."""
 
 
 @lru_cache(8)
@@ -453,7 +452,7 @@ def _index(kinds: frozenset[str] | None) -> RuleIndex:
 
 
 def _chosen(detectors: Sequence[str] | None) -> frozenset[str] | None:
-    """The kinds that `detectors` leave in force; None for all."""
+    """The kinds that `detectors` enable; None for all. Raises UsageError."""
     if detectors is None:
         return None
     for n, name in enumerate(detectors):
@@ -484,11 +483,11 @@ _NOTES = (
     "2026-01-31 09:30:12 ERROR worker 4711: timeout after 30000 ms, 3 of 5 retries left, queue length 1250",
     "部署前必须先运行数据库迁移脚本，否则订单服务启动失败。所有配置都在仓库的配置目录里。",
 )
-"""Notes as projects have them, without a secret."""
+"""Ordinary notes of projects, without a secret."""
 
 
 def _too_wide(patterns: Sequence[Any]) -> frozenset[int]:
-    """The numbers of the patterns which, with those before them, take more than half of what is not blank in a note."""
+    """The indexes of patterns that, with those before them, redact more than half of the characters of a note, without blanks."""
     wide: set[int] = set()
     for note in _NOTES if patterns else ():
         left = data = note.encode()
@@ -504,7 +503,7 @@ def _too_wide(patterns: Sequence[Any]) -> frozenset[int]:
 
 
 def _added(hits: Iterable[SecretHit], view: TextView, known: Sequence[SecretHit]) -> Iterator[SecretHit]:
-    """Those of the hits in a view that say more than the `known` ones of the text, where they stand in it."""
+    """The hits in a view, as ranges of the text, that do not overlap `known` ones, or have a format where these have none."""
     for hit in hits:
         start, end = view.origin(hit.start, hit.end)
         others = [other for other in known if start < other.end and other.start < end]
@@ -539,7 +538,7 @@ def _by_rule(rule: SecretRule, data: bytes) -> Iterator[SecretHit]:
         is_hit = is_secret(rule, value, before, after)
         if is_hit:
             yield SecretHit(start, end, rule.kind, data[start:end], rank)
-        # What was taken for a value may be a name with a value of its own.
+        # A rejected value may be a name with a value of its own.
         position = max(end if is_hit else start, match.start() + 1)
 
 

@@ -1,4 +1,4 @@
-"""Passwords: whether a value is one, chosen by people or made by a machine, or only stands for a secret, as `<your-key>` does."""
+"""Passwords: whether a value is one, chosen by a person or generated, or only a placeholder such as `<your-key>`."""
 
 from __future__ import annotations
 
@@ -45,19 +45,20 @@ _HYPHENATED = re.compile(r"[A-Za-z]+(?:[-/'’][A-Za-z]+)+\Z")
 
 
 def is_common(value: str) -> bool:
-    """Whether it is a password that many people have, or words run together."""
+    """Whether `value` is a frequent password, or several words of passwords joined."""
     low = value.lower()
     return low in _COMMON or _RUN.match(low) is not None
 
 
 def is_pass_phrase(value: str) -> bool:
-    """Whether words with blanks or hyphens between them are a pass phrase: few, short, and most of them chosen often."""
+    """Whether words with blanks or hyphens between them are a pass phrase: at least three, half of them frequent in passwords, and
+    no words of grammar."""
     words = re.split(r"[ -]", value.lower())
     return len(words) >= 3 and sum(word in _CHOSEN for word in words) * 2 >= len(words) and _GRAMMAR.isdisjoint(words)
 
 
 def is_spoken_password(value: str, *, is_quoted: bool) -> bool:
-    """Whether a word of a sentence is a password: it has digits or signs inside, is a common one, or words run together."""
+    """Whether a word of a sentence is a password: a frequent one, several words joined, or one with digits or signs inside."""
     bare = value.rstrip(".,;:!?)") if not is_quoted else value
     low = bare.lower()
     if is_common(bare) or is_pass_phrase(bare):
@@ -75,7 +76,7 @@ def is_spoken_password(value: str, *, is_quoted: bool) -> bool:
 
 
 def is_given_password(value: str, *, is_quoted: bool, is_config: bool) -> bool:
-    """Whether what a password's name is given is one. `is_config`: it stands in settings, where a bare word is a value."""
+    """Whether the value assigned to a password's name is a password. `is_config`: it is in settings, where a bare word is a value."""
     low = value.lower()
     if is_common(value) or is_pass_phrase(value):
         return True
@@ -86,7 +87,7 @@ def is_given_password(value: str, *, is_quoted: bool, is_config: bool) -> bool:
     letters = sum(char.isalpha() for char in value)
     if not letters:
         return is_quoted and len(value) >= 6 and any(char.isdigit() for char in value)
-    if " " in value:  # a phrase and not a sentence: few short words in lower case, no grammar among them
+    if " " in value:  # a phrase, and not a sentence
         words = value.split(" ")
         are_plain = all(word.isalpha() and word.islower() and 3 <= len(word) <= 10 for word in words)
         return is_quoted and 4 <= len(words) <= 8 and are_plain and _GRAMMAR.isdisjoint(words)
@@ -108,13 +109,13 @@ def is_given_password(value: str, *, is_quoted: bool, is_config: bool) -> bool:
 
 
 def entropy(value: str) -> float:
-    """Shannon's, in bits a character, of the characters of the value."""
+    """The Shannon entropy of the characters of `value`, in bits a character."""
     size = len(value)
     return -sum(n / size * math.log2(n / size) for n in Counter(value).values()) if size else 0.0
 
 
 def _is_code(value: str) -> bool:
-    """Whether it is a call, a path, an attribute, a type or an argument with its name."""
+    """Whether `value` is a call, a path, an attribute, a type or a named argument."""
     return (
         ARGUMENT.match(value) is not None
         or _names_before_bracket(_BRACKETED.match(value))
@@ -126,12 +127,12 @@ def _is_code(value: str) -> bool:
 
 
 def _names_before_bracket(found: re.Match[str] | None) -> bool:
-    """Whether code opens a bracket after a name: in a password, letters and digits stand before it as in no name."""
+    """Whether the text before a bracket is a name in code: a password has changes of case and digits in odd places."""
     return found is not None and len(_ODD.findall(found[0])) < 2
 
 
 def _is_numbered(value: str) -> bool:
-    """Whether it is a name in code with a number at its end, or words joined by `_` and `-` as names are."""
+    """Whether `value` is a name in code with a number at its end, or words joined by `_` and `-` as in names."""
     base = value.rstrip("0123456789")
     if _CODE_BASE.match(base) or (base.endswith(("_", "-", ".")) and _LABELS_WITHIN.search(base)):
         return True
@@ -151,7 +152,7 @@ _GRAMMAR = frozenset(_WORDS["grammar"])
 
 
 def _is_word(value: str) -> bool:
-    """Whether one bare word may be a password: no type, no state, no label of a form."""
+    """Whether one bare word may be a password, and is not a type, a state or a label of a form."""
     return (
         len(value) >= 6
         and value.isascii()
@@ -163,7 +164,7 @@ def _is_word(value: str) -> bool:
 
 
 def _is_run_together(value: str) -> bool:
-    """Whether words run together: longer than the words of a language, without the endings of its long ones."""
+    """Whether `value` is several words joined: longer than most words, without the endings of long ones."""
     return (
         len(value) >= 14
         and value.isascii()
@@ -175,7 +176,7 @@ def _is_run_together(value: str) -> bool:
 
 
 def _is_shuffled(value: str) -> bool:
-    """Whether capital and small letters change as in no name."""
+    """Whether capital and small letters alternate as in no name."""
     return len(value) >= 8 and len(re.findall(r"[a-z][A-Z](?![a-z]{2})|[A-Z][a-z](?=[A-Z])", value)) >= 2
 
 
@@ -185,34 +186,34 @@ _HELD_PLACE = re.compile(
 )
 _REPEATED = re.compile("0123456789|1234567890|abcdefgh|deadbeef", re.IGNORECASE)
 _LEAST_RANDOM = 20
-"""Characters beside a run of the keyboard that make a token of a value: a real one may hold such a run by chance."""
+"""With so many random characters beside a keyboard run, a value is a token: a real one may have such a run by chance."""
 _REFERENCE = re.compile(
     r"[$%#]?\{\{?|\$\(|\$[A-Z_][A-Z0-9_]*\Z|\$[a-z_]+(?:[A-Z][a-z]+|->\w+|\[|\d)*\Z|%[A-Za-z_]+%|<[^<>]*>|\[[A-Za-z_ -]+\]|(?:process\.env|os\.environ|os\.getenv|getenv|env|"
     r"ENV|secrets?|vars?|config|settings|params?|self|this|args?|opts?|options|ctx|req|request|data|module|local)[.\[(:]"
 )
 _SAME = re.compile(r"(.)\1{4}")
 _MADE_UP = 3.0
-"""Bits a character below which a value with five equal ones in a row is made up; those of real tokens have more."""
+"""A value with five equal characters in a row is made up below so many bits a character; real tokens have more."""
 _PLAIN_STARTS = tuple(_WORDS["plain_starts"])
 _PATH = re.compile(r"(?:\.{0,2}|~)/(?:[\w.-]+/)*[\w.-]*\Z|[A-Za-z]:\\|>[-+]?\Z|[|<{,>\\]\Z")
 _CALL = re.compile(r"[A-Za-z_]\w*(?:[(\[{]|<(?=[A-Za-z]))|<[A-Za-z]|\w\)\.|\(\)")
 MARKUP = re.compile(r"&(?:quot|#x?[0-9A-Fa-f]+)\b|^<|</")
 STRING_ENDS = re.compile(r"[\s,;)%+\]][\s)]|\s|\)")
-"""How code goes on after a quote that ended a string."""
+"""The text after a quote that ended a string in code."""
 
 
 def is_stand_in(value: str) -> bool:
-    """Whether the value only holds the place of one: `<your-key>`, `xxxx`, `$TOKEN`, `${{ secrets.X }}`, `process.env.X`."""
+    """Whether the value is a placeholder: `<your-key>`, `xxxx`, `$TOKEN`, `${{ secrets.X }}`, `process.env.X`."""
     if _HELD_PLACE.search(value) or _REFERENCE.match(value):
         return True
-    rest = _REPEATED.sub("", value)  # without runs of the keyboard
+    rest = _REPEATED.sub("", value)
     if rest != value and (len(rest) < _LEAST_RANDOM or entropy(rest) < _MADE_UP):
         return True
     return _SAME.search(value) is not None and entropy(value) < _MADE_UP
 
 
 def is_reference(value: str) -> bool:
-    """Whether the value refers to something: a placeholder, a path, an address, a name of a digest."""
+    """Whether the value refers to something else: a placeholder, a path, an address, the name of a digest."""
     return (
         is_stand_in(value)
         or value.lstrip("\"'`:：").startswith(_PLAIN_STARTS)
@@ -222,5 +223,5 @@ def is_reference(value: str) -> bool:
 
 
 def has_brackets(value: str) -> bool:
-    """Whether code goes on in a value without quotes: a call, an index, a type."""
+    """Whether an unquoted value is code: a call, an index, a type."""
     return _names_before_bracket(_CALL.search(value)) or value[:1] in "([{"

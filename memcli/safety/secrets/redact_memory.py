@@ -1,4 +1,4 @@
-"""Redaction of a whole memory: which of its fields are text, which are names, and which hold no text at all."""
+"""Redaction of a whole memory: the fields that are text, those that are names, and those without text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FLAGS = "pii_flags"
 _NAMES = frozenset(["id", "path", "path_hint", "project", "tags", "superseded_by"])
 _NAMED = regex(r"links\[\d+\]\.to\Z|metadata\.(?:source|was)\Z|provenance\.files\[\d+\]\Z|anchors\[\d+\]\.file\Z")
-"""Fields below the top level that hold names: ids and files."""
+"""Nested fields that are names: ids and files."""
 _NO_TEXT = frozenset(["relevance", "scope", "created_at", "updated_at", "valid_from", "valid_until"])
 _MACHINE_MADE: Mapping[str, frozenset[str]] = {
     "metadata": frozenset(["hash", FLAGS]),
@@ -30,7 +30,7 @@ _MACHINE_MADE: Mapping[str, frozenset[str]] = {
 }
 _MAX_FILES = 100
 _SHORTEST_FORM, _LONGEST_FORM = 12, 100
-"""Characters of a secret that give it away where it was cut, and that are looked for."""
+"""The number of characters at which a part of a secret reveals it, and the most that are searched."""
 _DIGEST = regex(r"(?:sha256:)?[0-9a-f]{6,64}\Z|\d{4}-\d\d-\d\d[0-9T:.Z+-]*\Z")
 _MARK_SIZE = 8
 _FLAG = regex(r"[a-z0-9_]{1,64}:(?:[0-9a-f]{8}|[1-9]\d{0,6})\Z")
@@ -41,8 +41,8 @@ _FIELDS = tuple(defaults(Memory))
 
 
 class Redacted(Record):
-    """Fields without secrets. `kinds` counts what was taken out; `flags` say so as `kind:count`, and as `kind:8hex` under
-    a key that a team shares."""
+    """Fields without secrets. `kinds` counts the redacted secrets by kind; `flags` are these counts as `kind:count`, and with
+    a shared key also `kind:mark`, a keyed hash of 8 hex digits."""
 
     fields: dict[str, Json]
     flags: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Redacted(Record):
 
 
 def redact_fields(detector: Detector, given: Mapping[str, Json]) -> Redacted:
-    """The fields of a memory on its way in, as a user or a source gave them, without what is secret in them."""
+    """The fields of a memory from a user or a source, without secrets."""
     walk = _walk(detector, given)
     if walk is None:
         return Redacted(dict(given))
@@ -69,8 +69,9 @@ def redact_fields(detector: Detector, given: Mapping[str, Json]) -> Redacted:
 
 
 def _without_forms(detector: Detector, fields: Mapping[str, Json], hits: Sequence[SecretHit]) -> dict[str, Json]:
-    """The fields without what was made of a secret before it was found: a path, a tag or a title of its words, joined by
-    anything and cut at the end of a part of a path. A secret that may be a plain word, as many a password is, is left out."""
+    """The fields without names made from a secret before it was found: a path, a tag or a title of its words, with any
+    separators, and cut at the end of a path segment. Secrets that may be ordinary words, such as passwords, are not
+    searched."""
     clean = dict(fields)
     for hit in {hit.value: hit for hit in hits}.values():
         value = hit.value.decode("utf-8", "replace")
@@ -92,7 +93,7 @@ def _without_forms(detector: Detector, fields: Mapping[str, Json], hits: Sequenc
 
 
 def with_flags(metadata: Mapping[str, Json], flags: Iterable[str]) -> dict[str, Json]:
-    """`metadata` with more among its `pii_flags`: of each kind the highest count, and every mark."""
+    """`metadata` with `flags` added to its `pii_flags`: of each kind the highest count, and every mark."""
     known = metadata.get(FLAGS)
     before = [flag for flag in known if isinstance(flag, str)] if isinstance(known, list | tuple) else []
     counts: dict[str, int] = {}
@@ -109,9 +110,9 @@ def with_flags(metadata: Mapping[str, Json], flags: Iterable[str]) -> dict[str, 
 
 
 def clean_memories(detector: Detector, memories: Sequence[Memory], only: Sequence[str] = ()) -> Sequence[Memory]:
-    """The memories as they may be shown: what was written by hand past redaction is not. `only` these fields, or all.
+    """The memories without secrets, which hand-edited files may have. Checks the fields `only`, or all.
 
-    Nearly always one cheap look at all of them is the end of it.
+    One fast check of all memories together mostly finds nothing to redact.
     """
     names = only or _FIELDS
     looked_at = [{name: getattr(memory, name) for name in names} for memory in memories]
@@ -129,20 +130,20 @@ def clean_memories(detector: Detector, memories: Sequence[Memory], only: Sequenc
 
 
 def clean_field(detector: Detector, name: str, value: Json) -> Json:
-    """One field, or one key of `metadata` or `policy` as in `metadata.note`, as it may be shown."""
+    """The value of a field, or of a key of `metadata` or `policy` as in `metadata.note`, without secrets."""
     top, _, key = name.partition(".")
     clean = clean_values(detector, {top: {key: value} if key else value})[top]
     return next(iter(clean.values()), None) if key and isinstance(clean, Mapping) else clean
 
 
 def clean_values(detector: Detector, data: Mapping[str, Json]) -> dict[str, Json]:
-    """Named values, such as the metadata of a space, as they may be shown."""
+    """Named values, such as the metadata of a space, without secrets."""
     walk = _walk(detector, data)
     return walk.fields(data) if walk else dict(data)
 
 
 def clean_paths(detector: Detector, paths: Sequence[str]) -> list[str]:
-    """Paths without what is secret in them, which is looked for in halves where there may be something."""
+    """Paths without secrets. A fast check of all, then of halves, finds the few that must be searched."""
     if not detector.is_suspect("\n".join([f"path: {path}" for path in paths])):
         return list(paths)
     if len(paths) > _FEW_PATHS:
@@ -152,7 +153,7 @@ def clean_paths(detector: Detector, paths: Sequence[str]) -> list[str]:
 
 
 def redacted_file(data: bytes) -> bytes:
-    """The bytes of a file of memories, which may be damaged, without what a hand wrote into it past redaction."""
+    """The bytes of a space file, which may be damaged, without secrets from an edit by hand."""
     detector = Detector({}, lambda _: "0" * 8)
     text, _ = detector.redact(data.decode("utf-8", "surrogateescape"))
     walk = _Walk(detector)
@@ -161,8 +162,7 @@ def redacted_file(data: bytes) -> bytes:
 
 
 def find_in_memory(detector: Detector, data: Mapping[str, Json]) -> list[tuple[str, str, str]]:
-    """What is secret in the fields of a stored memory, in order of field: the field, the kind of the secret and its mark; never
-    what it is."""
+    """The secrets in the fields of a stored memory, in order of field: the field, the kind and the mark, never the secret."""
     walk = _walk(detector, data)
     if walk is None:
         return []
@@ -171,13 +171,13 @@ def find_in_memory(detector: Detector, data: Mapping[str, Json]) -> list[tuple[s
 
 
 def _walk(detector: Detector, data: Mapping[str, Json]) -> _Walk | None:
-    """A pass over the fields with the rules that one cheap look at all of them leaves; None when it leaves none."""
+    """A pass over the fields with only the rules that may find something in them; None when there are none."""
     narrow = detector.narrowed(_all_text(_text_of(data)))
     return _Walk(narrow) if narrow else None
 
 
 def _text_of(data: Mapping[str, Json]) -> dict[str, Json]:
-    """The fields that hold text at all: most digests and times are looked at for nothing."""
+    """The fields that may have text, without digests and times, so that these need no check."""
     rest = {name: value for name, value in data.items() if name not in _NO_TEXT}
     metadata = rest.get("metadata")
     if isinstance(metadata, Mapping):
@@ -188,7 +188,8 @@ def _text_of(data: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _is_machine_made(owner: str, name: str, value: Json) -> bool:
-    """Whether the value under `name` is a digest, a time or a mark of memcli's own making; anybody may write such a field."""
+    """Whether the value under `name` is a digest, a time or a flag as memcli makes it. Its form is checked too, because anybody
+    may write such a field."""
     if name not in _MACHINE_MADE.get(owner, ()):
         return False
     parts = value if isinstance(value, list | tuple) and name == FLAGS else [value]
@@ -197,7 +198,7 @@ def _is_machine_made(owner: str, name: str, value: Json) -> bool:
 
 
 def _all_text(value: Json) -> str:
-    """Every text in `value`, and names with their values as they would be given, so that one cheap look sees both."""
+    """Every text in `value` after its name, as `name: text`, so that one check finds secrets by either."""
     texts: list[str] = []
     stack: list[tuple[str, Json]] = [("", value)]
     while stack:
@@ -213,14 +214,14 @@ def _all_text(value: Json) -> str:
 
 
 class _Walk:
-    """One pass over the fields of a memory; `found` is what was taken out, by field."""
+    """A pass over the fields of a memory; `found` has the redacted secrets, by field."""
 
     def __init__(self, detector: Detector) -> None:
         self._detector = detector
         self.found: list[tuple[str, list[SecretHit]]] = []
 
     def fields(self, given: Mapping[str, Json]) -> dict[str, Json]:
-        """The top level: names stay names, what holds no text stays as it is. After `x_` a name is the user's."""
+        """The redacted fields of the top level. Values without text are unchanged. The name after `x_` is the user's text."""
         clean = {}
         for name, value in given.items():
             own = f"x_{self._text(name[2:], name, is_name=True)}" if name.startswith("x_") else name
@@ -236,8 +237,8 @@ class _Walk:
         return clean
 
     def with_names(self, given: Mapping[str, Json]) -> Mapping[str, Json]:
-        """The fields with the redacted name of each file that the memory is of wherever the name is: in a text, an address
-        before an extension or a slash is taken for no address."""
+        """The fields with the names of the memory's files redacted everywhere. In a text alone, the rules do not take an
+        address before an extension or a slash for one."""
         metadata, provenance = given.get("metadata"), given.get("provenance")
         named = [metadata.get("source"), metadata.get("was")] if isinstance(metadata, Mapping) else []
         files = provenance.get("files") if isinstance(provenance, Mapping) else ()
@@ -272,13 +273,13 @@ class _Walk:
                 continue
             is_plain = isinstance(inner, str) and not self._detector.is_suspect(f"{own}: {inner}")
             key = own if is_plain else self._text(own, where)
-            while key in clean:  # two secrets of a kind leave one mark, but no value may be lost
+            while key in clean:  # two secret keys have equal marks, and no value may be lost
                 key += "~"
             clean[key] = inner if is_plain else self._value(inner, own, f"{where}.{key}", depth + 1)
         return clean
 
     def _named(self, value: str, name: str, where: str) -> str:
-        """A text that a name is given: `{"password": "..."}` is a secret by its name."""
+        """The redacted text of a named value: in `{"password": "..."}` the name makes it a secret."""
         if _NAMED.match(where):
             return self._text(value, where, is_name=True)
         clean = self._text(value, where)
@@ -296,8 +297,8 @@ class _Walk:
         return clean
 
     def clean_name(self, name: str) -> tuple[str, list[SecretHit]]:
-        """A path, an id or a tag without secrets, and without addresses in the names of folders, and in that of the file
-        before its extension: in a text, an address beside a slash or an extension is none."""
+        """A path, an id or a tag without secrets, and the secrets. Each segment is searched for addresses by itself and without
+        its extension: in a text, the rules do not take an address beside a slash or an extension for one."""
         clean, found = self._detector.redact(name, as_name=True)
         if "@" not in clean:
             return clean, found

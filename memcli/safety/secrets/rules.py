@@ -1,11 +1,11 @@
-"""The rules for secrets, which `rules.json` holds, and their index: a text is searched only for what it could hold.
+"""The rules for secrets, from `rules.json`, and an index that finds the rules to try on a text.
 
-A row of the file is a SecretRule, the most particular first, or has `prefixes` instead of a pattern: words that begin with one
-of them, as it is written, and go on with `body`. With `beside`, the prefix is too common to go by, and the text must have one of
-these names too. `examples` are a text in which the rule finds something and one in which it does not; a bar in them keeps
-scanners of this repository from taking them for secrets.
+A row of the file is a SecretRule, the most specific first, or has `prefixes` instead of a pattern: words that begin with one of
+them, case-sensitive, followed by `body`. With `beside`, the prefix alone is too frequent, and the text must also have one of
+these names. `examples` are a text that the rule matches and one that it does not; a bar in them prevents that scanners report
+this repository.
 
-Labels: the words that introduce a secret, in the languages that people write, and those that turn them into something else.
+Labels: words that introduce a secret, in several languages, and words that change their meaning.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 class Label(Enum):
-    """What the name of a value says about it."""
+    """The kind of secret that the name of a value announces."""
 
     PASSWORD = 1
-    KEY = 2  # named as nothing but a secret is: api_key, client_secret
-    TOKEN = 3  # a secret, or one of the many other things called token or key
+    KEY = 2  # a name for secrets alone: api_key, client_secret
+    TOKEN = 3  # a secret, or another thing that is called token or key
 
 
 _WORDS = read_words(__package__)
@@ -54,14 +54,14 @@ _MODIFIERS = frozenset(_WORDS["modifiers"])
 _NOT_TOKENS = frozenset(_WORDS["not_tokens"])
 _CAMEL = regex(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?(?:[a-z]|[^\x00-\x7f])+|[A-Z]+|\d+")
 KEY = rf"(?:(?:{'|'.join(sorted(_KEY_QUALIFIERS))})[_. -]?key|(?-i:[A-Z0-9]_KEY))"
-"""What `key` must stand with to be a secret, for RE2 in any case."""
+"""The RE2 pattern, for any case, of `key` with a word that makes it a secret."""
 TAIL = rf"(?:[_.-]?(?:{'|'.join(sorted(_MODIFIERS, key=lambda w: (-len(w), w)))}|\d{{1,4}})){{0,2}}"
-"""What may follow a label within its name."""
+"""The pattern of words that may follow a label in its name."""
 _PUBLIC = frozenset(_WORDS["public"])
 
 
 def label_of(name: str) -> Label | None:
-    """What `name` says about the value it is given: its last words decide, so that `password_hasher` is no password."""
+    """The label of a value with this name; None for no secret. The last words decide: `password_hasher` is no password."""
     words = [word.lower() for word in _CAMEL.findall(name)]
     while len(words) > 1 and (words[-1] in _MODIFIERS or words[-1].isdigit()):
         words.pop()
@@ -69,7 +69,7 @@ def label_of(name: str) -> Label | None:
         return None
     last = words[-1]
     if last == "pass" and len(words) > 1:
-        # A `pass` is somebody's, or the second pass of a compiler.
+        # Only with an owner a `pass` is a password: `second_pass` is one of a compiler.
         owner = words[-2]
         if owner not in _OWNERS and not (name.isupper() and owner not in _PASSES):
             return None
@@ -96,18 +96,17 @@ def label_of(name: str) -> Label | None:
 
 EMAIL = "email"
 _DISTINCT = 5
-"""Characters from which on a prefix is seldom part of another word."""
+"""A prefix of at least so many characters is seldom part of another word."""
 
 
 class SecretRule(Record):
-    """One way to find one kind of secret. `pattern` is RE2; its first group, where it has one, is what is secret.
+    """A rule that finds one kind of secret. `pattern` is RE2; its first group, if any, is the secret.
 
-    A text in which none of `keywords` occurs is not looked at: one in lower case is looked for in any case, any other
-    as it stands; in words of at least 20 characters alone, as any token is, unless `is_apart` says that keyword and
-    secret may stand apart. Where keywords are common, `probe`, a plain and linear `re` pattern, must be found in the
-    lower-case text too, so that RE2 need not be loaded. `entropy` is the least, in bits a character, that the secret must have.
-    `judge` names a check in `judges.py` that has the last word. `is_table`: the pattern finds the head of a table, and what
-    is secret stands below it.
+    The rule is tried on texts with one of `keywords`, of which those in lower case match any case. They are searched in words
+    of at least 20 characters, the least length of a token, unless with `is_apart`, where the keyword is outside of the secret.
+    For frequent keywords, `probe`, a linear `re` pattern, must match the lower-case text too, so that RE2 need not be loaded.
+    `entropy` is the least entropy of the secret, in bits a character. `judge` names a check in `secret_checks.py` that decides
+    last. `is_table`: the pattern matches the header of a table, which has the secrets in its cells.
     """
 
     kind: str
@@ -121,9 +120,9 @@ class SecretRule(Record):
 
 
 class SecretHit(Record):
-    """Something secret at the bytes `start` to `end` of a text; `value` is what the rule alone found.
+    """A secret at the bytes `start` to `end` of a text; `value` are the bytes that the rule matched.
 
-    Of overlapping hits the one of least `rank` gives its name: the order of the rules, the most particular first.
+    Overlapping hits are merged under the kind of the least `rank`, the index of its rule: the most specific come first.
     """
 
     start: int
@@ -134,7 +133,7 @@ class SecretHit(Record):
 
 
 def merged(hits: Sequence[SecretHit], marks: Sequence[tuple[int, int]]) -> list[SecretHit]:
-    """The hits, those that overlap as one under the name of the most particular, without the marks among them."""
+    """The hits, with overlapping ones merged under the most specific kind, and without the ranges of `marks`."""
     whole: list[SecretHit] = []
     for hit in sorted(hits, key=lambda h: (h.start, -h.end, h.rank, h.kind)):
         last = whole[-1] if whole else None
@@ -167,7 +166,7 @@ _FILE = RuleFile(
 
 
 def _rule(row: Mapping[str, Any]) -> SecretRule:
-    """The rule of a row; one with `prefixes` finds words that begin with one of them."""
+    """The rule of a row in `rules.json`."""
     if "prefixes" in row:
         prefixes, names = row["prefixes"].split(), row.get("beside", "").split()
         start = "|".join(map(re.escape, prefixes))
@@ -197,17 +196,17 @@ def _rule(row: Mapping[str, Any]) -> SecretRule:
 RULES: tuple[SecretRule, ...] = tuple(map(_rule, (*_FILE.tables["formats"], *_FILE.tables["contexts"])))
 KINDS = tuple(dict.fromkeys(rule.kind for rule in RULES))
 WITH_FORMAT = len(_FILE.tables["formats"])
-"""The rank of the first rule that goes by what stands around a secret."""
+"""The rank of the first rule that finds a secret by the text around it, and not by its format."""
 
 SHORTEST = 6
 TOKEN = 20
 
 
 class RuleIndex:
-    """Rules by the keywords of which a text must have one, as these are written."""
+    """Rules by their keywords, of which a text must have one."""
 
     def __init__(self, rules: Mapping[str, Sequence[SecretRule]], literals: Literals | None = None) -> None:
-        """`literals` look for these keywords and maybe others, in lower case; they are made where there are none."""
+        """`literals` searches these keywords, and maybe others, in lower case; it is made from the keywords by default."""
         self._rules = rules
         self._spellings: dict[str, list[str]] = {}
         for word in rules:
@@ -228,19 +227,19 @@ class RuleIndex:
 
     @cached_property
     def formats(self) -> RuleIndex:
-        """The index of those rules that go by the format of a secret."""
+        """The index of the rules that find a secret by its format."""
         formats = {id(rule) for rule in RULES[:WITH_FORMAT]}
         left = {word: [rule for rule in rules if id(rule) in formats] for word, rules in self._rules.items()}
         return RuleIndex({word: rules for word, rules in left.items() if rules}, self._literals)
 
     def suspects(self, text: str) -> list[SecretRule]:
-        """The rules that could find something in `text`, each once."""
+        """The rules that may find a secret in `text`, each once."""
         return list({id(rule): rule for rules in self.by_keyword(text).values() for rule in rules}.values())
 
     def by_keyword(self, text: str) -> dict[str, list[SecretRule]]:
-        """The keywords that are in `text`, each with the rules that could find something.
+        """The keywords in `text`, each with the rules that may find a secret.
 
-        All are looked for at once, in lower case, and only what that finds is looked for as it is written.
+        All are searched at once in lower case, and the ones found then in their own case.
         """
         if not self._rules or len(text) < SHORTEST:
             return {}
@@ -252,7 +251,7 @@ class RuleIndex:
                 read = low if word == found else text
                 rules = self._rules[word] if word in read else ()
                 for probe in {rule.probe for rule in rules} - probed.keys():
-                    probed[probe] = pattern(probe).may_occur(low)
+                    probed[probe] = pattern(probe).occurs(low, is_exact=False)
                 left = [rule for rule in rules if probed[rule.probe] and (rule.is_apart or word in _tokens(read))]
                 if left:
                     suspects[word] = left
@@ -261,5 +260,5 @@ class RuleIndex:
 
 @lru_cache(2)
 def _tokens(text: str) -> str:
-    """The words of `text` that are long enough to hold a token."""
+    """The words of `text` that are long enough for a token."""
     return "\n".join([word for word in text.split() if len(word) >= TOKEN])

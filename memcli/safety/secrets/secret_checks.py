@@ -1,4 +1,4 @@
-"""Whether what a rule found is a secret: the checks that rules name, and of a named value whether it is what its name promises."""
+"""Checks whether a match of a rule is a secret: those that rules name, and those of a value by the label of its name."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _VOWEL = re.compile(r"[aeiouyAEIOUY]")
 
 
 def is_token(value: str, label: Label) -> bool:
-    """Whether what the name of a token or key is given was made by a machine."""
+    """Whether the value assigned to the name of a token or key is generated."""
     if " " in value or len(value) < (10 if label is Label.KEY else 16):
         return False
     is_upper = value.isascii() and value.isalpha() and value.isupper()
-    # Letters alone in an order that no language has: consonants in long runs, in one case.
+    # Only capital letters, with runs of consonants that no language has.
     is_unspoken = is_upper and len(value) >= 16 and entropy(value) >= 3.0 and _CONSONANTS.search(value) is not None
     if is_unspoken or _UUID.match(value):
         return True
@@ -60,12 +60,12 @@ def is_token(value: str, label: Label) -> bool:
 
 
 def is_made_of_both(value: str) -> bool:
-    """Whether there are digits among letters, or letters in such cases as no name has."""
+    """Whether `value` has letters and digits, or changes of case that no name has."""
     return any(c.isalpha() for c in value) and (any(c.isdigit() for c in value) or len(_ODD_CASE.findall(value)) > 1)
 
 
 def reads(value: str) -> bool:
-    """Whether most of its letters are words that can be spoken, whatever joins them: names of things, not tokens."""
+    """Whether most letters of `value` are pronounceable words, as in names of things and not in tokens."""
     letters = sum(c.isalpha() for c in value)
     spoken = [word for word in _CAMEL.findall(value) if len(word) >= 3 and _VOWEL.search(word)]
     digits = sum(c.isdigit() for c in value)
@@ -89,7 +89,7 @@ _ARN = re.compile(r"\barn:\S*\Z")
 
 
 def is_assigned_secret(value: str, before: str, after: str) -> bool:
-    """Whether a value that a name such as `api_key` or `password` is given is more than a word, a name or a digest."""
+    """Whether the value assigned to a name such as `api_key` or `password` is a secret, and not a word, a name or a digest."""
     if after in OPENING:
         return False
     is_quoted = before[-1:] in QUOTES
@@ -97,7 +97,7 @@ def is_assigned_secret(value: str, before: str, after: str) -> bool:
     head = before[: sign.start()] if sign else before
     if _ARN.search(head) or (is_quoted and STRING_ENDS.match(value)):
         return False
-    # What the value is given to: the name right before the sign, or the one before that one's type.
+    # The name is directly before the sign, or before a type annotation.
     label = label_of(_last_name(head))
     if label is None and (typed := _TYPED.search(before[-_LONGEST_NAME:])):
         label = label_of(_last_name(typed[1]))
@@ -107,7 +107,7 @@ def is_assigned_secret(value: str, before: str, after: str) -> bool:
     if label is not Label.PASSWORD:
         named = ARGUMENT.match(value)
         return is_token(value[named.end() :] if named else value, label)
-    if sign and "," in sign[0]:  # words of a list may stand there, and bare words name things
+    if sign and "," in sign[0]:  # the value may be an item of a list, in which bare words are names
         if not _SAYS_NAME.search(before[: sign.start() + sign[0].index(",")]):
             return False  # the password itself is an argument, in a variable
         return any(c.isdigit() for c in value) and is_given_password(value, is_quoted=True, is_config=True)
@@ -117,7 +117,7 @@ def is_assigned_secret(value: str, before: str, after: str) -> bool:
 
 
 def is_paired_secret(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether the value beside a name, as in `{"name": "DB_PASSWORD", "value": ...}`, is what the name says."""
+    """Whether the value beside a name, as in `{"name": "DB_PASSWORD", "value": ...}`, is a secret of its label."""
     names = [label for word in _LONG_NAME.findall(before)[-6:] if (label := label_of(word))]
     value = value.strip()
     if not names or is_reference(value):
@@ -128,14 +128,14 @@ def is_paired_secret(value: str, before: str, after: str) -> bool:  # noqa: ARG0
 
 
 def is_foreign_secret(value: str, before: str, after: str) -> bool:
-    """Whether what stands after the word for a password or a key in another language is one."""
+    """Whether the text after the word for a password or a key in another language is one."""
     is_quoted = before[-1:] in (*QUOTES, "“", "„", "«", "「", "『")
     low = before.lower()
     label = max(
         (low.rfind(word), word in PASSWORD_WORDS or " " in word or "-" in word) for word in (*FOREIGN, *FOREIGN_PHRASES)
     )
     sign = before.rstrip("\"'`*_ \t　「『“„«")[-1:]
-    is_torn = after.isalpha() and after < "\u2e80"  # a word goes on with a letter that is not ASCII
+    is_torn = after.isalpha() and after < "\u2e80"  # a word continues with a letter outside of ASCII
     if after in OPENING or is_torn or is_reference(value) or (not is_quoted and has_brackets(value)):
         return False
     if not label[1]:
@@ -146,7 +146,7 @@ def is_foreign_secret(value: str, before: str, after: str) -> bool:
 
 
 def is_spaced_secret(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether the value after a name and blanks, as in `ENV DB_PASSWORD x`, is what the name says."""
+    """Whether the value after a name and blanks, as in `ENV DB_PASSWORD x`, is a secret of its label."""
     words = before.rstrip("\"'` \t").split()
     label = (
         Label.PASSWORD
@@ -161,19 +161,19 @@ def is_spaced_secret(value: str, before: str, after: str) -> bool:  # noqa: ARG0
 
 
 def is_session(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether the value of a session's cookie is its id, which may be shorter and plainer than a token."""
+    """Whether the value of a session cookie is an id, which may be shorter and less random than a token."""
     is_mixed = value.isalnum() and sum(c.isdigit() for c in value) > 1 and not value.isdigit() and entropy(value) >= 3.2
     return not is_reference(value) and (is_mixed or is_token(value, Label.TOKEN))
 
 
 def _last_name(text: str) -> str:
-    """The last words of a line, as far as they can be one name."""
+    """The last words of a text that can be one name."""
     found = _NAME.search(text[-_LONGEST_NAME:].rstrip("\\\"'`])}*_ \t"))
     return found[0] if found else ""
 
 
 def _is_config(head: str, before: str, after: str) -> bool:
-    """Whether a value without quotes stands in settings, a shell or a note, and not in code."""
+    """Whether an unquoted value is in settings, a shell or a note, and not in code."""
     line = head.rpartition("\n")[2]
     sign = before[len(head) :].strip()
     name = _last_name(head)
@@ -187,7 +187,7 @@ def _is_config(head: str, before: str, after: str) -> bool:
 
 
 Judge = Callable[[str, str, str], bool]
-"""A check of a value, with the text before it (at most 200 bytes) and the character after it: whether it is a secret."""
+"""A check whether a value is a secret, given the text before it (at most 200 bytes) and the character after it."""
 _WORDS = read_words(__package__)
 _WEAK = frozenset(_WORDS["weak"])
 _DULL_MAIL = re.compile(
@@ -211,7 +211,7 @@ _LOGIN_IN_A_NAME = re.compile(r"(?:log-?in|log-?on|sign-?in|creds?|credentials?)
 
 
 def is_prose_password(value: str, before: str, after: str) -> bool:
-    """Whether the word after `the password is` is one: it has digits or signs among its letters, and is no term."""
+    """Whether the word after `the password is` is a password, and not a word of the sentence or code."""
     is_quoted = before[-1:] in QUOTES
     if MARKUP.search(value) or (is_quoted and STRING_ENDS.match(value)):
         return False
@@ -219,7 +219,7 @@ def is_prose_password(value: str, before: str, after: str) -> bool:
 
 
 def is_url_password(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether the password in an address is one that somebody could use, and not the user's name once more."""
+    """Whether the password in a URL is a real one, and not the name of the user, a placeholder or a weak example."""
     user = before.rstrip(":").rpartition("/")[2]
     return (
         bool(value)
@@ -232,7 +232,7 @@ def is_url_password(value: str, before: str, after: str) -> bool:  # noqa: ARG00
 
 
 def is_typed_password(value: str, before: str, after: str) -> bool:
-    """Whether a password on a command line is one."""
+    """Whether the value of a password option on a command line is a password."""
     is_quoted = before[-1:] in QUOTES
     value = value if is_quoted else value.rstrip(CLOSING)
     if after in OPENING or value.startswith(("-", "$")) or is_reference(value):
@@ -241,7 +241,7 @@ def is_typed_password(value: str, before: str, after: str) -> bool:
 
 
 def is_basic_credentials(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether the value is `user:password` in base 64, with a password that is one."""
+    """Whether the value is `user:password` in base64 with a real password."""
     try:
         user, colon, password = b64decode(value + "=" * (-len(value) % 4), validate=True).decode().partition(":")
     except ValueError:
@@ -250,21 +250,15 @@ def is_basic_credentials(value: str, before: str, after: str) -> bool:  # noqa: 
 
 
 def is_key_material(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether there is a key between the lines that frame one, and not prose about keys."""
+    """Whether the text between the header and footer of a key is a key, and not prose."""
     body = value.replace("\\n", "\n").replace("\\r", "")
-    if entropy(body) < 4:  # not of repeats: headers of real keys have long runs of A
+    if entropy(body) < 4:  # entropy, and not runs of equal characters: real keys have long runs of A
         return False
     return _LONG_BASE64.search(body) is not None or len(_ARMOUR_TEXT.findall(body)) > 8
 
 
-def is_email(value: str, before: str, after: str) -> bool:
-    """Whether it is somebody's address: not an example's, a robot's, a login on a host, a file's or a package's name, or a call."""
-    line = before.rpartition("\n")[2]
-    return not (_DULL_MAIL.match(value) or _LOGIN.search(line) or (after in ":/@(" and after))
-
-
 def is_flag_password(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether what stands after the flag that a program takes its password by is one."""
+    """Whether the value of a password flag of a program is a password."""
     value = value if before[-1:] in QUOTES else value.rstrip(CLOSING)
     if value.startswith(("-", "$", "/", "%", "{")) or is_reference(value) or _PORT.match(value):
         return False
@@ -274,7 +268,7 @@ def is_flag_password(value: str, before: str, after: str) -> bool:  # noqa: ARG0
 
 
 def is_argument(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether a quoted argument in the place of a password is one."""
+    """Whether a quoted argument at the position of a password is one."""
     value = value.strip()
     if is_reference(value) or value.lower() in _WEAK:
         return False
@@ -284,7 +278,7 @@ def is_argument(value: str, before: str, after: str) -> bool:  # noqa: ARG001
 
 
 def is_login_pair(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether what stands after `user: ... pass:` is a password: nearly everything is that is no word of a sentence."""
+    """Whether the text after `user: ... pass:` is a password: any that has letters and digits, or is a frequent one."""
     bare = value.rstrip(CLOSING + ".")
     has_digits = any(c.isdigit() for c in bare) and any(c.isalpha() for c in bare)
     return (
@@ -297,7 +291,7 @@ def is_login_pair(value: str, before: str, after: str) -> bool:  # noqa: ARG001
 
 
 def is_below(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether a word alone on the line below its label is what the label says."""
+    """Whether a word alone on the line below a label is a secret of that label."""
     if is_reference(value) or (not any(c.isdigit() for c in value) and not is_common(value)):
         return False
     head = before.rstrip("\"'`*#>-/ \t\r\n:").lower()
@@ -307,18 +301,20 @@ def is_below(value: str, before: str, after: str) -> bool:  # noqa: ARG001
 
 
 def is_seed_phrase(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether many words are the seed of a wallet: none of grammar, and hardly one twice."""
+    """Whether many words are the seed phrase of a wallet: no words of grammar, and at most two repetitions."""
     words = re.findall(r"[a-z]{3,8}", value)
     return len(words) >= 12 and len(set(words)) >= len(words) - 2 and _FUNCTION_WORDS.isdisjoint(words)
 
 
 def is_code_list(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether what follows `recovery codes` are codes: every part has digits."""
+    """Whether the text after `recovery codes` is a list of codes: every part has digits."""
     parts = re.findall(r"[0-9A-Za-z]{4,}(?:-[0-9A-Za-z]{4,})*", value)
     return bool(parts) and all(any(c.isdigit() for c in part) for part in parts) and entropy(value) > 2.5
 
 
 JUDGES: Mapping[str, Judge] = {
+    "seed": is_seed_phrase,
+    "codes": is_code_list,
     "assigned": is_assigned_secret,
     "paired": is_paired_secret,
     "prose": is_prose_password,
@@ -330,61 +326,61 @@ JUDGES: Mapping[str, Judge] = {
     "argument": is_argument,
     "login_pair": is_login_pair,
     "below": is_below,
-    "seed": is_seed_phrase,
-    "codes": is_code_list,
     "typed": is_typed_password,
     "basic": is_basic_credentials,
     "key": is_key_material,
-    "email": is_email,
 }
-"""The checks of more than one expression; `judged` has the others."""
+"""The checks of several statements; `judged` has the others."""
 
 
 def judged(judge: str, value: str, before: str, after: str) -> bool:
-    """What the check of this name says of a value."""
+    """The result of the check with the name `judge`."""
     digits = sum(c.isdigit() for c in value)
     match judge:
         case "token":  # the value of a header
             return not is_reference(value) and is_token(value, Label.TOKEN)
-        case "said_token":  # what a sentence says a key or token is
+        case "said_token":  # a key or token in a sentence
             bare = value.strip("*_")
             is_digest = _DIGEST_LIKE.match(bare) is not None
             return after not in OPENING and not is_reference(bare) and is_token(bare, Label.TOKEN) and not is_digest
-        case "flag_token":  # behind a flag such as `--api-key`, where files and names stand, too
+        case "flag_token":  # after a flag such as `--api-key`, which may also have a file or a name
             bare = value.rstrip(CLOSING)
             return not bare.startswith(("-", "/", "./")) and not is_reference(bare) and is_token(bare, Label.KEY)
-        case "mixed":  # letters and digits, as in what a machine made
+        case "mixed":
             return is_made_of_both(value) and not reads(value)
         case "phrase":
             return is_pass_phrase(value)
         case "paired_value":  # a quoted password
             return not is_reference(value) and is_given_password(value, is_quoted=True, is_config=True)
-        case "netrc":  # the word after `password`, which in prose is a word
+        case "netrc":  # the word after `password`, which may be a word of prose
             is_given = not is_reference(value) and is_given_password(value, is_quoted=False, is_config=True)
             return is_given or is_typed_password(value, before, after)
-        case "beside":  # right after `password`: what has no digits or signs may be any other word
+        case "beside":  # directly after `password`, where a value without digits or signs may be any word
             bare = value.strip("*_.,;:!?)")
             has_signs = any(c.isdigit() or c in _STRONG_SIGNS for c in bare)
             return (has_signs or is_common(bare)) and is_prose_password(value, "", after)
-        case "account":  # what follows `admin:` or `root/` may be the next part of a name or path
+        case "account":  # after `admin:` or `root/`, where the next part of a name or path may follow
             is_made_up = digits > 1 and any(c.isalpha() for c in value)
             return (is_made_up or is_common(value)) and is_prose_password(value, "", after)
-        case "login":  # behind a user's name and a sign, as in addresses and paths: `slow-login-9f2c/6-decision`
+        case "login":  # after a user's name and a sign, as also in addresses and paths: `slow-login-9f2c/6-decision`
             is_name = _LOGIN_IN_A_NAME.search(before.lower()) is not None
             return "/" not in value and "::" not in value and not is_name and is_prose_password(value, "", after)
-        case "setting":  # the last word of a line of settings, where words that name a mode stand, too
+        case "setting":  # the last word of a line of settings, which may be the name of a mode
             has_signs = digits > 0 or any(c in _STRONG_SIGNS for c in value)
             return (has_signs or is_common(value)) and is_flag_password(value, before, after)
+        case "email":  # not an example's, a robot's, a login on a host, the name of a file or package, or a call
+            is_login = _LOGIN.search(before.rpartition("\n")[2]) is not None
+            return not (_DULL_MAIL.match(value) or is_login or (after in ":/@(" and after))
     return JUDGES[judge](value, before, after)
 
 
 def is_secret(rule: SecretRule, value: str, before: str, after: str) -> bool:
-    """What the checks of the rule say of a value; one that fails has not cleared it."""
+    """Whether all checks of the rule accept a value as a secret; one that raises an error does not clear it."""
     try:
         return (
             (not rule.entropy or entropy(value) >= rule.entropy)
             and (rule.judge in ("key", "email") or not is_stand_in(value))
             and (not rule.judge or judged(rule.judge, value, before, after))
         )
-    except Exception:  # noqa: BLE001 - no text may stop a command, and none may leave unchecked
+    except Exception:  # noqa: BLE001 - a text must neither stop a command nor pass unchecked
         return True

@@ -1,5 +1,5 @@
-"""Tables: the cells below a column whose head is the name of a secret, in Markdown, CSV and text with tabs; and the values
-of the Secrets of Kubernetes."""
+"""Secrets in tables: the cells of a column whose header is the name of a secret, in Markdown, CSV and text with tabs; and the
+values in a Secret of Kubernetes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _WRAPPING = " \t\"'`*_"
 
 
 Cell = tuple[int, int, str]
-"""What stands in a table: from, to, in bytes, and the text."""
+"""A cell: the offsets of its begin and end in bytes, and its text."""
 
 
 def secret_cells(data: bytes, start: int) -> tuple[list[Cell], int]:
-    """The secrets in the rows below the head that the line at `start` is, and where the table ends."""
+    """The secrets in the rows below the header line at `start`, and the offset of the end of the table."""
     end = line_end(data, start)
     if _DATA.match(data[start:end]):
         return _entries(data, start, end), end
@@ -35,14 +35,16 @@ def secret_cells(data: bytes, start: int) -> tuple[list[Cell], int]:
             [name.strip(_WRAPPING) for name in head.strip().strip("|").split(delimiter)] if delimiter in head else []
         )
         columns = {n: label for n, name in enumerate(names) if (label := label_of(name))}
-        is_wide = sum(map(bool, names)) > 1 and len(names) <= _MOST_COLUMNS  # code breaks lines after one argument
+        is_wide = (
+            sum(map(bool, names)) > 1 and len(names) <= _MOST_COLUMNS
+        )  # one argument before a line break in code is no header
         if is_wide and columns and all(not name or _HEAD.match(name) for name in names):
             return _below(data, end + 1, delimiter, len(names), columns)
     return [], end
 
 
 def _entries(data: bytes, start: int, end: int) -> list[Cell]:
-    """The values below the line `data:`, which ends at `end`, if it stands in the manifest of a Secret."""
+    """The values below the line `data:` from `start` to `end`, if it is in the manifest of a Secret."""
     first, last = data.rfind(b"\n---", 0, start) + 1, data.find(b"\n---", end)
     found: list[Cell] = []
     if not _IS_SECRET.search(data, first, last if last >= 0 else len(data)):
@@ -88,7 +90,7 @@ def _below(data: bytes, start: int, delimiter: str, width: int, columns: dict[in
 
 
 def _cells(row: bytes, delimiter: bytes, start: int) -> Iterator[Cell]:
-    """The cells of a row, without what stands around them."""
+    """The cells of a row, without blanks, quotes and emphasis around them."""
     strip = _WRAPPING.encode() + b"\r"
     inner = row.strip()
     at = start + row.index(inner) if inner else start
@@ -103,6 +105,6 @@ def _cells(row: bytes, delimiter: bytes, start: int) -> Iterator[Cell]:
 
 
 def line_end(data: bytes, start: int) -> int:
-    """Where the line that `start` is in ends."""
+    """The offset of the end of the line around `start`."""
     end = data.find(b"\n", start)
     return len(data) if end < 0 else end
