@@ -98,7 +98,7 @@ def test_what_is_taken_again_is_a_conflict(project: Project) -> None:
 def test_a_crash_between_the_trash_and_the_space_does_no_harm(project: Project) -> None:
     project.fill("log/a")
     before = project.bytes()
-    for undo in (lambda: restore(project.over(), ["log/a"]).there[0].path, lambda: collect(project.over())):
+    for undo in (lambda: restore(project.over(), ["log/a"]).existing[0].path, lambda: collect(project.over())):
         project.purge("log/a")
         (project.root / "spaces/main.json").write_bytes(before)  # as if the write of the space had never come
         assert undo()
@@ -130,7 +130,7 @@ def test_what_goes_is_kept_before_it_goes(project: Project, monkeypatch: pytest.
         with pytest.raises(StoreError):
             project.purge("log/a")
     assert (project.trashed(), project.bytes()) == (["log/a"], before)
-    assert restore(project.over(), ["log/a"]).there
+    assert restore(project.over(), ["log/a"]).existing
 
 
 def _remember_many(folder: str, worker: int) -> None:

@@ -85,7 +85,7 @@ def _key(prompt: Prompt, model: str) -> str:
     """A digest of the model and all parts of the prompt. Raises UsageError for an invalid name of a model."""
     parts = [
         str(model_name(model)), prompt.task, prompt.system, prompt.text, dict(prompt.schema), prompt.max_tokens,
-        None if prompt.temperature is None else float(prompt.temperature),
+        None if prompt.temperature is None else float(prompt.temperature),  # 1 and 1.0 differ in JSON
     ]  # fmt: skip
     return sha256(encode_line(parts)).hexdigest()
 
@@ -193,7 +193,7 @@ def ask(workspace: Workspace, added: int, plan: Callable[[Shelf], Change]) -> Js
 
 
 def _look(space: Space, plan: Callable[[Shelf], Change], now: str) -> tuple[int, list[Memory], list[Memory]]:
-    """The number of memories that must go beside superseded and invalid ones, the memories that come, and the least valuable
+    """The number of memories that must go beside forgotten and superseded ones, the memories that come, and the least valuable
     of those that may go."""
     shelf = SpliceShelf(encode_space(space), space.name)
     draft = Draft(shelf)
@@ -201,7 +201,7 @@ def _look(space: Space, plan: Callable[[Shelf], Change], now: str) -> tuple[int,
     draft.take(change)
     excess, spared = excess_of(draft, draft.grown), {memory.id for memory in change.put}
     free = surplus(draft.load().objects, draft.size, space.policy.compaction, now, spared)
-    needed = excess - sum(map(is_spent, free))
+    needed = excess - sum(map(is_spent, free))  # forgotten and superseded memories go first, without advice
     known = {memory.id: memory for memory in space.objects}
     new = [memory for memory in change.put if memory.id not in known or memory.hash != known[memory.id].hash]
     return needed, new, [memory for memory in free if may_be_named(memory, now)][:MOST_CANDIDATES]

@@ -54,6 +54,7 @@ class Verifier:
             with suppress(MemcliError):  # the call below raises it again
                 self._loader = Thread(target=self._workspace.language_model().load, name="model", daemon=True)
                 self._loader.start()
+        # More candidates than requested, so that others take the places of the rejected ones.
         wide = answer(replace(query, limit=max(query.limit, self._most)))
         judged = [s for s in wide.sections if not s.is_lead and not s.memory.pinned]
         candidates = [section for section in judged[: self._most] if self._may_send(section.space)]

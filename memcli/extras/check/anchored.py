@@ -90,13 +90,14 @@ def unmatched_triggers(
     lost = lost_globs([m.triggers for _, m in triggered], code.files()) if triggered else []
     if not lost:
         return []
-    # A trigger that never matched a file may be meant for files to come: only deleted files make it a finding.
+    # A trigger that never matched a file may be meant for files to come: only deleted files make it a finding. One call of
+    # git finds them for all memories; each compares them with the time of its own last edit.
     deleted = code.deleted(min(triggered[n][1].updated_at for n, _ in lost))
     changed = code.changed(since, sorted({file for file, _, _ in deleted})) if since is not None else None
     found = []
     for n, trigger in lost:
         space, memory = triggered[n]
-        matched = [d for d in deleted if not d[2] or d[2] > memory.updated_at]
+        matched = [d for d in deleted if not d[2] or d[2] > memory.updated_at]  # later than the edit, or not committed
         one = next((matched[k] for k in range(len(matched)) if not lost_globs([[trigger]], [matched[k][0]])), None)
         if one and is_named(one[0]) and (changed is None or one[0] in changed):
             found.append(Unmatched(space, memory, trigger, one[0], code.renamed(one[0], one[1]) or ""))

@@ -80,6 +80,7 @@ def run_cases(
     quiet = workspace.copy_with(warn=lambda _: None)  # the first search has printed all warnings
     words = _ask(quiet.copy_with(backend=WORDS), expectations, render, print_entry)
     missed = [verdict.expectation for verdict, _ in answers if verdict.missing]
+    # Without the budget, so that the rank is found of a target that only the budget cut off.
     deeper = [replace(e, case=replace(e.case, top=depth_of(e.case), budget=None)) for e in missed]
     deep = iter(_ask(quiet, deeper, render, print_entry))
     redact = workspace.redactor.cleaner(workspace.store.policy(workspace.space))

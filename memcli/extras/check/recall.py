@@ -121,7 +121,7 @@ def _own(root: str) -> Iterator[list[Case]]:
         path = os.path.join(folder, name)
         shown = _shown(path)
         try:
-            data = read_regular(path, _MAX_BYTES + 1) or b""
+            data = read_regular(path, _MAX_BYTES + 1) or b""  # one byte more, so that a longer file is noticed
         except OSError as error:
             raise StoreError(f"cannot read {shown}: {error.strerror}", "replace it with a regular file") from None
         if len(data) > _MAX_BYTES:

@@ -55,6 +55,7 @@ def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> 
         message = f"tracked by git, but missing from this work tree (`{command}` brings it back)"
         yield Damage(os.path.join("spaces", f"{name}.json" if name else ""), "absent", message), False
     yield from _leftovers(layout, repair)
+    # Only links to other spaces need ids: a store with one space is read once.
     known = {name: _ids(layout, name) for name in names} if len(names) > 1 else {}
     acting, erasing = pending(layout)
     for name in sorted({*names, *acting, *erasing}):
@@ -102,8 +103,10 @@ def check_space_file(
             aside = layout.private("quarantine")
             make_folder(aside, 0o700)
             digest = hashlib.sha256(data).hexdigest()[:12]
+            # Redacted, because somebody may have written a secret into the file by hand.
             write_file(os.path.join(aside, f"{name}-{digest}.json"), redacted_file(data), 0o600)
         if found.mended:
+            # The lock file has the fingerprint of memcli's last write, by which the next one knows the file without reading it.
             held.leave(fingerprint_of(write_file(path, found.mended, alone=True, temporary=layout.temporary)))
         else:
             remove_file(path)
@@ -116,7 +119,7 @@ def format_space(layout: Layout, name: str, check: bool) -> bool:
     path, where = layout.space(check_space(name)), os.path.join("spaces", f"{name}.json")
     with _held(layout, name) as held:
         with closing(FileSnapshot(name, path)) as snapshot:
-            check_writable(snapshot.load(), where)
+            check_writable(snapshot.load(), where)  # a file of a newer memcli must not be rewritten
             data = snapshot.read()
         canonical = encode_space(decode_space(data, where))
         if data != canonical and not check:
@@ -253,7 +256,7 @@ def check_sessions(layout: Layout, wait: float, repair: bool) -> Iterator[tuple[
         folder = os.path.join(top, space)
         where = os.path.join("sessions", space)
         is_space = False
-        with suppress(UsageError):
+        with suppress(UsageError):  # no valid name of a space
             is_space = bool(check_space(space))
         if os.path.islink(folder) or not os.path.isdir(folder) or not is_space:
             yield Damage(where, "strange", "not a folder of sessions; memcli does not read it"), False
@@ -276,6 +279,7 @@ def _check(layout: Layout, space: str, name: str, wait: float, repair: bool) -> 
         ):
             found = _examine(file, Session(name, space))
             is_damaged = bool(found.header or found.bad or found.misnumbered or found.repeated)
+            # A file of a newer version may be valid there, so it is never rewritten.
             mends = repair and found.version == VERSION and (is_damaged or found.torn > 0)
             if mends:
                 place = Session(name, space, started_at=found.started_at)

@@ -92,6 +92,7 @@ def _framed(data: bytes) -> Iterator[dict[str, Any]]:
     at = data.find(OPEN)
     while at >= 0:
         end = data.find(CLOSE, at)
+        # The next opening, not what follows this end: the end of a truncated object is missing, or that of a later one.
         following = data.find(OPEN, at + 1)
         value = None
         with suppress(orjson.JSONDecodeError):
@@ -218,8 +219,9 @@ def _examine(
     is_old = items.form.version == FULL_VERSION
     written = encode_full(header) if is_old else encode_space(header)
     is_same = is_sorted and not mended and all(one.is_canonical for one in unique) and contents.rest == written
-    if is_same and not is_old:
+    if is_same and not is_old:  # an intact file of the old format is reported below, since the next write changes it
         return Examined(tuple(found))
+    # A file with damage is rewritten anyway, so that its layout is no finding of its own.
     if not any(finding.is_damage for finding in found):
         if is_same:
             message = f"it is in format {FULL_VERSION}; the next write rewrites it in format {VERSION}"
@@ -327,6 +329,7 @@ def _unique(
     often = Counter(one.id for one in outlines)
 
     def rank(one: _Outline) -> tuple[tuple[str, str], int, bytes]:
+        # The bytes come last, so that of two of one time and version the same one stays, whatever their order in the file.
         return one.order, one.version, encode_memory(items.memory(one.n, where)) if often[one.id] > 1 else b""
 
     by_id: dict[str, _Outline] = {}

@@ -42,6 +42,7 @@ def review(workspace: Workspace, since: str = "") -> tuple[list[Gap], list[Gap]]
     if not gaps:
         return [], []
     queries = [Query(topic=gap.topic, now=workspace.clock(), limit=1) for gap in gaps]
+    # Not recorded: a question that memcli repeats is neither a use of a memory nor asked once more.
     answered = [bool(bundle.sections) for bundle in recall(workspace.copy_with(is_noted=False), queries)]
     filled = [gap for gap, is_answered in zip(gaps, answered, strict=True) if is_answered]
     drop_gaps(workspace, filled)
@@ -79,6 +80,7 @@ def named_locally(gaps: Sequence[Gap], taken: Collection[str] = ()) -> list[GapT
     groups = [group for _, group in begun]
     used = {name.casefold() for name in taken}
     topics = []
+    # Clusters of memories are named by `names`, so that each question is handed over as one.
     memories = [
         [
             Memory(id=gap.topic, path="", kind="", raw=gap.topic, created_at=gap.first_at, updated_at=gap.last_at)

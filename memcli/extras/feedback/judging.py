@@ -42,6 +42,7 @@ def feedback(
     judged: dict[tuple[str, str, str], Judged] = {}
     errors: list[MemcliError] = []
     for ref in refs:
+        # One reference to no memory must not keep the feedback on the others from being recorded.
         try:
             one = _numbered(workspace, int(ref), places) if _is_number(ref) else _named(workspace, ref)
         except (NotFoundError, UsageError) as error:

@@ -46,8 +46,8 @@ def diff(before: Store, after: Store, spaces: Sequence[str] | None = None) -> li
         if name in old and name in new:
             # By digests, so that of a large space only the memories that differ are decoded and held.
             with closing(before.open(name)) as ours, closing(after.open(name)) as theirs:
-                known, there = ({_digest(data) for data, _ in snapshot.records()} for snapshot in (ours, theirs))
-                one, other = _without(ours, known & there), _without(theirs, known & there)
+                first, second = ({_digest(data) for data, _ in snapshot.records()} for snapshot in (ours, theirs))
+                one, other = _without(ours, first & second), _without(theirs, first & second)
         change = _compare(name, source, one, other)
         if change.status != "changed" or change.fields or change.memories:
             found.append(change)
@@ -101,7 +101,9 @@ def _renamed(gone: Sequence[Space], new: Sequence[Space]) -> dict[str, str]:
     for space in new:
         ids = {m.id for m in space.objects}
         shared = {old.name: len(ids & {m.id for m in old.objects}) for old in gone if old.name not in found.values()}
-        best = max(shared, key=lambda name: (shared[name], name), default=None)
+        best = max(
+            shared, key=lambda name: (shared[name], name), default=None
+        )  # by name, too: no tie depends on an order
         if best is not None and shared[best]:
             smaller = min(len(ids), *(len(old.objects) for old in gone if old.name == best))
             if shared[best] >= _RENAMED_SHARE * smaller:
@@ -120,9 +122,9 @@ def _compare(name: str, was: str, before: Space | None, after: Space | None) -> 
         {**space.extra, "metadata": space.metadata, "policy": policy_to_json(space.policy)} for space in (old, new)
     )
     fields = compare(one, other) if status in ("changed", "renamed") else ()
-    there, here = ({m.id: m for m in space.objects} for space in (old, new))
-    ids = [*(id_ for id_ in there if id_ not in here), *here]
-    found = [change for id_ in ids if (change := memory_change(there.get(id_), here.get(id_)))]
+    old_memories, new_memories = ({m.id: m for m in space.objects} for space in (old, new))
+    ids = [*(id_ for id_ in old_memories if id_ not in new_memories), *new_memories]
+    found = [change for id_ in ids if (change := memory_change(old_memories.get(id_), new_memories.get(id_)))]
     found.sort(key=lambda c: (STATUSES.index(c.status), c.memory.path, c.memory.id))
     return SpaceChange(name, status, was, fields, tuple(found))
 
@@ -149,7 +151,7 @@ def blame(workspace: Workspace, history: StoreHistory, ref: str) -> Blame:
 
         def shared(commit: str, file: str, fields: set[str]) -> set[str]:
             """The fields among `fields` that have their current value at this commit."""
-            if (commit, file) not in known:
+            if (commit, file) not in known:  # several fields are followed through one commit, which is read once
                 then = None
                 with suppress(CorruptError):  # the file may have been damaged at that commit
                     data = read(commit, file)
@@ -185,6 +187,7 @@ def _along(
             passed = shared(parent, file, left)
             pending.setdefault(parent, set()).update(passed)
             left = left - passed
+        # The first commit of a file of this name may have renamed it: the fields are followed under the former name.
         if left and not commit.parents and (origin := history.renamed_from(commit.hash, file)):
             older, parent = origin
             passed = shared(parent, older, left)

@@ -1,8 +1,6 @@
 """Creates and removes links between two memories of any spaces.
 
-A link is stored in the memory that it starts from; `contradicts`, in both. The target in another space is `space:id`. No
-tracked file names a memory of a private space: a mutual link between the two is stored in the private memory. A memory of a
-derived space is copied into `main` first, since the next `ingest` would remove the link.
+A link is stored in the memory that it starts from; `contradicts`, in both. The target in another space is `space:id`.
 """
 
 from __future__ import annotations
@@ -57,6 +55,7 @@ def link(workspace: Workspace, start: str, end: str, relation: str, weight: floa
     if first.name == second.name:
         raise to_itself(first.memory)
     space, other = space_of(workspace, first), space_of(workspace, second)
+    # Before a memory is copied below, so that a refused link leaves no copy behind.
     check_across(workspace, space, replace(second, space=other), relation)
     if space == other:
         return _link_within(workspace, first, second, relation, weight)
@@ -89,6 +88,7 @@ def unlink(workspace: Workspace, start: str, end: str, relation: str | None = No
 
 def _settled(workspace: Workspace, end: LinkEnd) -> LinkEnd:
     """The memory where its link is stored: for one in a derived space, a copy of it in another space."""
+    # In a derived space, the next `ingest` would remove the link.
     space = space_of(workspace, end)
     if space == end.space:
         return end
@@ -145,6 +145,7 @@ def _link_across(workspace: Workspace, start: LinkEnd, end: LinkEnd, *, relation
     holders = [start, end] if relation == CONTRADICTS else [start]
     if relation == RELATES_TO and linked(end.memory, start.name, [relation]):
         holders = [end]
+    # No tracked file may name a private memory, so a mutual link is stored in the private one alone.
     if len(private) == 1 and relation in MUTUAL:
         holders = private
     is_changed = False

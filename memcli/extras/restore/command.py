@@ -73,17 +73,17 @@ def command(session: CommandContext, options: RestoreOptions) -> None:
 
 def _confirm(session: CommandContext, done: Sequence[Restored]) -> None:
     """Prints the results of all stores and spaces as one answer."""
-    there = [m for one in done for m in one.there]
-    brought = [m for one in done for m in one.memories]
+    existing = [m for one in done for m in one.existing]
+    restored = [m for one in done for m in one.memories]
     changed = [m for one in done for m in one.changed]
     due = [m.id for one in done for m in one.due]
-    lines = [f"restored {m.id} {m.path}" for m in brought]
-    lines += [f"exists already {m.id} {m.path}" for m in there]
+    lines = [f"restored {m.id} {m.path}" for m in restored]
+    lines += [f"exists already {m.id} {m.path}" for m in existing]
     lines += [f"left {m.id} {m.path}: it has changed since (`memcli restore {m.id}` replaces it)" for m in changed]
     data = {
         "space": done[0].space,
-        "restored": [{"id": m.id, "path": m.path} for m in brought],
-        "there": [m.id for m in there],
+        "restored": [{"id": m.id, "path": m.path} for m in restored],
+        "there": [m.id for m in existing],
         "due": due,
         "changed": [m.id for m in changed],
     }

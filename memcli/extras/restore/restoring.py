@@ -36,12 +36,12 @@ _LIST = "`memcli restore --list` shows what can be restored"
 
 
 class Restored(Record):
-    """The result of a restore in a space. `memories` were restored; those in `there` exist already; of the restored ones, `due`
+    """The result of a restore in a space. `memories` were restored, `existing` were stored already; of the restored ones, `due`
     expire at the next `gc`; `changed` are skipped, since they were changed after the run."""
 
     space: str
     memories: tuple[Memory, ...]
-    there: tuple[Memory, ...]
+    existing: tuple[Memory, ...]
     due: tuple[Memory, ...]
     changed: tuple[Memory, ...] = ()
 
@@ -64,7 +64,7 @@ def reactivate(workspace: Workspace, refs: Sequence[str]) -> tuple[list[Memory],
     forgotten = []
     with reading(workspace) as spaces:
         for ref in refs:
-            with suppress(NotFoundError, UsageError):
+            with suppress(NotFoundError, UsageError):  # the caller searches the trash for these
                 if not find_in(spaces, ref)[1].active:
                     forgotten.append(ref)
     homes, _ = by_home(workspace, forgotten)
@@ -136,6 +136,7 @@ def restore_run(workspace: Workspace, name: str) -> Restored:
         return Restored(space, (), (), (), changed)
     skipped = {memory.id for memory in changed}
     wanted = {name: one for name, one in found.items() if name not in skipped}
+    # The run of an empty space that was deleted has no memory: the space alone is restored.
     return replace(_bring_back(workspace, space, wanted or {"": (None, run)}), changed=changed)
 
 
@@ -178,15 +179,15 @@ def _bring_back(workspace: Workspace, space: str, found: Mapping[str, tuple[Memo
     now = workspace.clock()
     is_new = space not in workspace.store.spaces()
     wanted = [without_lost(workspace.store, memory) for memory, _ in found.values() if memory is not None]
-    there: list[Memory] = []
+    existing: list[Memory] = []
     policy = next(iter(found.values()))[1].space.policy
 
     def change(shelf: Shelf) -> Change:
         nonlocal policy
-        there[:] = [memory for memory in wanted if shelf.get(memory.id) == memory]
-        put = tuple(memory for memory in wanted if memory not in there)
+        existing[:] = [memory for memory in wanted if shelf.get(memory.id) == memory]
+        put = tuple(memory for memory in wanted if memory not in existing)
         _check(shelf, put)
-        if is_new:
+        if is_new:  # the space was deleted with its memories: its header is restored with them
             back = {memory.id for memory in put}
             sound = tuple(without_dangling(memory, back.__contains__) for memory in put)
             return Change(sound, header=replace(next(iter(found.values()))[1].space, objects=()))
@@ -203,8 +204,8 @@ def _bring_back(workspace: Workspace, space: str, found: Mapping[str, tuple[Memo
         for run in runs:
             workspace.trash.drop(run, {name for name, (_, home) in found.items() if home is run})
         sync_behind(workspace.copy_with(space=REPO))
-    brought = tuple(memory for memory in wanted if memory not in there)
-    return Restored(space, brought, tuple(there), tuple(m for m in brought if is_due(m, policy, now)))
+    restored = tuple(memory for memory in wanted if memory not in existing)
+    return Restored(space, restored, tuple(existing), tuple(m for m in restored if is_due(m, policy, now)))
 
 
 def _rejoined(shelf: Shelf, put: Sequence[Memory], runs: Sequence[Run]) -> tuple[Memory, ...]:
@@ -218,6 +219,7 @@ def _rejoined(shelf: Shelf, put: Sequence[Memory], runs: Sequence[Run]) -> tuple
     for memory in put:
         for link in changed[memory.id].links:
             old = changed.get(link["to"]) or shelf.get(link["to"])
+            # A deletion makes what the memory superseded current again; its restoration takes that back.
             if link["relation"] == SUPERSEDES and old is not None and old.superseded_by is None:
                 until = old.valid_until or link.get("created_at")
                 changed[old.id] = replace(old, superseded_by=memory.id, valid_until=until)
@@ -265,8 +267,8 @@ def _check(shelf: Shelf, put: Sequence[Memory]) -> None:
     """Raises ConflictError if the id or the path of a restored memory is in use, RefusedError if there is no room."""
     paths: dict[str, str] = {}
     for memory in put:
-        there = shelf.get(memory.id)
-        if there is not None and not is_same_memory(there, memory):
+        stored = shelf.get(memory.id)
+        if stored is not None and not is_same_memory(stored, memory):
             raise ConflictError(
                 f"the id {memory.id} is in use again", f"see `memcli get {memory.id}`; nothing was changed"
             )

@@ -58,6 +58,7 @@ def adopt(workspace: Workspace, source: ForeignSource, dry_run: bool = False) ->
     done = Adopted(space=workspace.space, dry_run=dry_run)
     shelf = SpliceShelf(encode_space(load_space(workspace.store, workspace.space)), workspace.space)
     candidates = with_stored(shelf, list(_prepared(workspace, source, shelf, done.skipped)))
+    # Without a write: a dry run needs no more than the outcomes, and an import needs the ids before its write.
     _, outcomes = fold(shelf, request_of(workspace, candidates))
     statuses = [outcome["status"] for outcome in outcomes]
     if not dry_run:

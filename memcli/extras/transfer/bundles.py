@@ -114,6 +114,7 @@ def take_in(workspace: Workspace, target: str, incoming: Space, mode: str, *, dr
         is_new = not space.objects and not space.updated_at
         plan = plan_intake(space, incoming, mode, is_new)
         change = change_between(space, plan.after)
+        # The trash keeps the versions that a replacement overwrites, not only the memories that it deletes.
         if mode == "replace":
             change = replace(change, displaced=frozenset(memory.id for memory in change.put))
         change = replace(change, header=plan.after) if is_new else change  # an empty space is created all the same

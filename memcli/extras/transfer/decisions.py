@@ -243,7 +243,7 @@ def read_instructions(data: bytes, where: str) -> Iterator[Mapping[str, object]]
             leaf = [slug(text.partition("\n")[0], _MAX_SLUG) or short_digest(text)] if is_item else []
             folders = [slug(heading, _MAX_SLUG) or short_digest(heading) for heading in headings]
             path = memory_path("/".join([base, *folders, *leaf]))
-            if seen.get(path, text) != text:
+            if seen.get(path, text) != text:  # two bullets may begin with the same words
                 path = marked(path, short_digest(text))
             if path in seen:
                 continue  # the same text twice below one heading

@@ -301,7 +301,7 @@ class ForeignSource:
                 if self._strict:
                     raise
                 self.skipped["damaged"] += 1
-            except Exception as error:
+            except Exception as error:  # a defect of a reader costs this file, not the import
                 if self._strict:
                     raise
                 self.failed.append(Failure(reason_of(error), file=where))
@@ -313,7 +313,7 @@ class ForeignSource:
 
 def detect(where: str, data: bytes) -> str:
     """The key in READERS of the reader for a file; empty if there is none, as for an export of memcli."""
-    if is_instructions(where):
+    if is_instructions(where):  # first, since most of these files are Markdown, too
         return "agents"
     if where.lower().endswith(_MARKDOWN):
         if is_document(data):
@@ -372,7 +372,7 @@ def _resolved(candidates: Mapping[str, dict[str, Any]]) -> Iterator[dict[str, ob
         fields = {name: value for name, value in candidate.items() if name not in ("names", "links", "superseded_by")}
         if successor := _successor(candidate, paths):
             fields["superseded_by"] = successor
-            fields.pop("active", None)
+            fields.pop("active", None)  # a superseded memory stays active, so that a reader is led to its successor
         found = ((paths.get(link["to"]), link["relation"]) for link in candidate.get("links", ()))
         links = dict.fromkeys((to, relation) for to, relation in found if to and to != path)
         if links:

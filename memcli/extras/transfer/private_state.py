@@ -188,6 +188,7 @@ def _read_part(workspace: Workspace, name: str, data: bytes, where: str, content
     elif what == "trash" and len(rest) == 1 and is_run_name(rest[0]):
         read_space(data, where)  # `decode_run` reads local files, and checks neither hashes nor limits
         run = decode_run(rest[0], data, where)
+        # The name is printed by `restore --list`, and the file may come from anybody.
         if not run.command.isprintable() or len(run.command) > 60:
             raise UsageError("the name of the command is not fit to be shown")
         content.runs[run.name] = run
@@ -203,6 +204,7 @@ def _read_part(workspace: Workspace, name: str, data: bytes, where: str, content
             return
         if not space.policy.is_private:
             raise CorruptError(f"{where}: not a private space", "import it with an export of that space")
+        # A private memory must not get into a shared space, which git would publish.
         is_private_here = not workspace.has_space(space.name) or workspace.store.policy(space.name).is_private
         if not workspace.keeps_here(space.name) or not is_private_here:
             raise RefusedError(
@@ -292,6 +294,7 @@ def _take_sessions(
     for space, name, text in content.of("sessions"):
         lines, place = text.encode().splitlines(keepends=True), f"{where}: sessions/{space}/{name}"
         session = decode_header(lines[0], place)
+        # The id of an agent's session is a digest of its source, the same in all clones; any other may have another id here.
         twins = [] if session.source else begun[space].get((session.started_at, session.title), [])
         done = _take_session(workspace, session, twins, lines, place, report.dry_run, removals)
         report.sessions[done.status if done else "skipped"] += 1
@@ -303,7 +306,7 @@ def _take_sessions(
         return
     for space, name, text in content.of("kept"):
         own = sessions.results(space, name)
-        merged = {**decode(text.encode(), where), **own}
+        merged = {**decode(text.encode(), where), **own}  # what this clone has recorded takes precedence
         if merged != own and name in sessions.ids(space):
             sessions.set_results(space, name, merged)
     # Only for a session that is new here: the results of one that this clone has ended are stored already.

@@ -303,6 +303,7 @@ def propose_merge(memories: Memories, given: Given) -> list[UpkeepStep]:
     rarest = {name: own[: len(own) - math.ceil(LEAST_ALIKE * len(own)) + 1] for name, own in rarest.items()}
     merged: dict[str, list[Memory]] = {}
     by_word: dict[str, list[str]] = defaultdict(list)
+    # Pinned episodes first, since they are never merged into another; then the oldest, into which newer ones are merged.
     for memory in sorted(episodes, key=lambda m: (not m.pinned, m.created_at, m.id)):
         own = words[memory.id]
         near = {name for word in rarest[memory.id] for name in by_word[word]}

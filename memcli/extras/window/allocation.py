@@ -258,7 +258,7 @@ def _costs(items: Sequence[Item], layout: WindowLayout) -> Iterator[_Step]:
         if item.tokens > LONG and count_tokens(item.text) > LONG:
             cut = replace(item, text=cut_tokens(item.text, LONG), is_cut=True)
             cut = replace(cut, tokens=layout.cost(cut))
-            shown = cut if cut.tokens < item.tokens else item
+            shown = cut if cut.tokens < item.tokens else item  # else the step to the whole text would cost nothing
         yield shown, shown.tokens + (0 if n else layout.frame(item.section))
 
 
@@ -277,6 +277,7 @@ def _left_out(
         if key in inside:
             yield replace(_out(item, CUT), tokens=cost)
         elif key not in seen:
+            # Only the first step does not fit. Others may, but none may pass it: a larger window would then lose them again.
             yield _out(whole[key], NO_ROOM if n == 0 else BEHIND)
         seen.add(key)
 

@@ -114,7 +114,7 @@ def command(session: CommandContext, options: ContextOptions) -> None:
     if name == "markdown":
         session.output.write(as_window.render(window, space))
     else:
-        session.output.json = True
+        session.output.json = True  # the lists of messages are JSON, also without --json
         data: Json
         if name == "json":
             data = as_window.window_to_json(window, bundle.query.topic, space)

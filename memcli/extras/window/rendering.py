@@ -43,7 +43,7 @@ _MOST_NAMED = 5
 """The most items left out for one reason that are named; more are only counted."""
 _TOOL = "[output of a tool]"
 _INDENT = "   "
-_NONCE = "0" * 8
+_NONCE = "0" * 8  # as long as a real one, which depends on the content
 
 
 def layout(space: str) -> WindowLayout:
