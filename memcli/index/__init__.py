@@ -1,2 +1,2 @@
-"""The index of each space, which recall keeps in the cache: words, vectors, places, in SQLite; and the view of an index,
-which a server's shares. All files can be deleted at any time; no decision of a ranking belongs here, nor SQL of a server."""
+"""The index of each space, in the cache: words, vectors and positions, in SQLite; and the view of an index, which is also that
+of a server. All files can be deleted at any time; neither decisions of a ranking nor SQL of a server belong here."""

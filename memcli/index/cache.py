@@ -1,6 +1,5 @@
-"""The index of spaces: brought up to date from a snapshot before every use, one changed memory at a time.
-
-Renewal: an index is made that of a snapshot, in one transaction; from what writers noted, where that is known.
+"""The index files of spaces: each is brought up to date with a snapshot before it is used, in one transaction, memory by memory;
+from the notes of writers, if they cover all writes since.
 """
 
 from __future__ import annotations
@@ -31,23 +30,23 @@ if TYPE_CHECKING:
 
 
 _FEW_AT_ONCE = 2000
-"""So many new memories are indexed while somebody waits for something else."""
+"""The most new memories that are indexed when the search is not what the user waits for."""
 
 _FEW_STEPS = 8
-"""So many writes are followed again and again before an index is written."""
+"""After at most so many writes, `follow` repeats their changes for each reader instead of writing the index."""
 
 _MOST_NOTES = 1 << 20
-"""Bytes of what writers noted; they keep it far below."""
+"""The most bytes of writers' notes that are read; writers limit them to far less."""
 
 
 class ErasedError(Exception):
-    """The snapshot holds what was erased since."""
+    """The snapshot contains memories that were erased since."""
 
 
 def synchronize(connection: sqlite3.Connection, source: IndexSource, path: str, most: int | None = None) -> None:
-    """Makes the index at `path` that of exactly this version of the space; what did not change is left as it is.
+    """Updates the index at `path` to exactly this version of the space; unchanged rows stay.
 
-    Raises CorruptError, and TooMuchError when more than `most` memories are new.
+    Raises CorruptError, and TooMuchError if more than `most` memories are new.
     """
     if stored(connection, "fingerprint") == source.snapshot.fingerprint:
         return
@@ -71,7 +70,7 @@ def _renew(connection: sqlite3.Connection, source: IndexSource, path: str, most:
     if path != IN_MEMORY and is_outdated(path, snapshot):
         raise ErasedError
     policy = policy_to_json(snapshot.header().policy)
-    # What a hand wrote into a policy that is secret is read from the file alone.
+    # A policy into which a secret was written by hand is not copied into the index, but read from the file.
     is_secret = bool(find_in_memory(Detector({}, lambda _: ""), policy))
     meta = {
         "complete": "1" if update(connection, source, _steps(connection, snapshot, path), most) else "",
@@ -83,8 +82,8 @@ def _renew(connection: sqlite3.Connection, source: IndexSource, path: str, most:
 
 
 def follow(connection: sqlite3.Connection, source: IndexSource, path: str) -> None:
-    """Makes the index that of this version of the space for as long as the connection is open. A few changes are not
-    written: that would take longer than to make them."""
+    """Updates the index to this version of the space for as long as the connection is open. A few changes stay in an open
+    transaction: committing them would take longer than making them."""
     steps = _steps(connection, source.snapshot, path)
     if steps is None or len(steps) > _FEW_STEPS:
         synchronize(connection, source, path, _FEW_AT_ONCE)
@@ -94,19 +93,19 @@ def follow(connection: sqlite3.Connection, source: IndexSource, path: str) -> No
 
 
 def is_complete(connection: sqlite3.Connection) -> bool:
-    """Whether the catalogue can be read from the index: each memory has one row, and no column misrepresents one."""
+    """Whether the catalogue can be read from the index: each memory has one row, and all columns represent it exactly."""
     odd = connection.execute("SELECT 1 FROM memory WHERE is_odd OR start < 0 LIMIT 1").fetchone()
     return bool(stored(connection, "complete")) and odd is None
 
 
 def stored(connection: sqlite3.Connection, key: str) -> str | None:
-    """What the index says of itself, such as the `fingerprint` of the snapshot that it is of."""
+    """The value of a key in the table `meta`, such as the `fingerprint` of the indexed snapshot; None if there is none."""
     row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     return row[0] if row else None
 
 
 def _steps(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> list[MoveStep] | None:
-    """What was written since the file was indexed, as its writers noted it; None where that is not known."""
+    """The changes since the indexed version, as writers noted them; None if that is unknown."""
     before = stored(connection, "fingerprint") or stored(connection, "erased")
     if path == IN_MEMORY or before is None or not is_complete(connection):
         return None
@@ -117,20 +116,20 @@ def _steps(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> lis
     return None
 
 
-KEPT = 4
-"""As many commits as are asked about in turn; an index that is gone costs one more look at its space."""
+_MOST_COMMITS = 4
+"""The number of commits whose indexes are stored; an index that was removed is built again."""
 
 
 def folder_for(folder: str, commit: str) -> str:
-    """The folder for the indexes of `commit` below `folder`, made if it is not there; older ones go.
+    """The folder for the indexes of `commit` below `folder`, created if missing; the least recently used ones are removed.
 
-    Raises StoreError when a link stands in its place, which would lead out of the cache.
+    Raises StoreError if it is a symbolic link, which could lead out of the cache.
     """
     own = os.path.join(folder, commit)
     for path in (folder, own):
         if os.path.islink(path):
             raise StoreError(f"{path} is a symbolic link", "delete it; memcli rebuilds the cache")
-    with suppress(OSError):  # then the index is kept in memory, as everywhere
+    with suppress(OSError):  # without the folder the index is built in memory
         for path in (os.path.dirname(folder), folder, own):
             with suppress(FileExistsError):
                 beneath.make(path, 0o700)
@@ -138,16 +137,16 @@ def folder_for(folder: str, commit: str) -> str:
             os.utime(name, dir_fd=above)
         others = [entry for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False) and entry.name != commit]
         others.sort(key=lambda entry: (entry.stat(follow_symlinks=False).st_mtime_ns, entry.name))
-        for entry in others[: max(0, len(others) - KEPT + 1)]:
+        for entry in others[: max(0, len(others) - _MOST_COMMITS + 1)]:
             beneath.remove_tree(entry.path, ignore_errors=True)
     return own
 
 
 _FEW = 1000
-"""So many new memories are indexed while somebody waits for what the file can tell too."""
+"""The most new memories that are indexed for a reader that can also read the file."""
 
 _SMALL, _LARGE = 1 << 21, 1 << 26
-"""Bytes of a space that is read whole for that: where there is no index yet, and where there is one to compare with."""
+"""The most bytes of a space that `at_hand` indexes: without an index, and with one that has to be updated."""
 
 
 class CachedIndex:
@@ -211,7 +210,7 @@ class CachedIndex:
             return None
         if connection is None:
             return None
-        # Whatever goes wrong: the file has the answer, or says what is wrong with it.
+        # On any error the caller reads the file instead, which reports its own damage.
         with suppress(
             sqlite3.Error, MemcliError, ErasedError, TooMuchError, ArithmeticError, LookupError, TypeError, ValueError
         ):
@@ -244,7 +243,7 @@ class CachedIndex:
     def _tables(self, snapshot: Snapshot) -> FileTables:
         """The index of the snapshot, brought up to date."""
         path = self._path(snapshot.space)
-        if not snapshot.fingerprint:  # there is no such space
+        if not snapshot.fingerprint:  # the space does not exist
             with suppress(OSError):
                 remove(path)
             return self._synchronized(IN_MEMORY, snapshot)
@@ -256,23 +255,23 @@ class CachedIndex:
         except ErasedError:
             return self._synchronized(IN_MEMORY, snapshot)
         except (sqlite3.Error, OSError) as error:
-            self._tell_why(error)
+            self._warn_once(error)
             return self._synchronized(IN_MEMORY, snapshot)
 
-    def _tell_why(self, error: sqlite3.Error | OSError) -> None:
-        """Warns once that there is no cache to work with, but not where another process is at work on it."""
+    def _warn_once(self, error: sqlite3.Error | OSError) -> None:
+        """Warns once that the cache cannot be used, but not if another process has locked it."""
         if self._has_warned or getattr(error, "sqlite_errorcode", 0) & 0xFF in (
             sqlite3.SQLITE_BUSY,
             sqlite3.SQLITE_LOCKED,
         ):
-            return  # of an extended error code the first byte is the plain one
+            return  # the low byte of an extended error code is the primary code
         self._has_warned = True
         reason = (error.strerror if isinstance(error, OSError) else str(error)) or type(error).__name__
         self._warn(f"the cache cannot be kept ({reason}); this command works without it")
 
     def _make(self, folder: str) -> None:
         with suppress(FileExistsError):
-            make(folder, 0o700)  # and none above it: a store that was removed meanwhile must not come back
+            make(folder, 0o700)  # not its parents: a store that was removed meanwhile must not reappear
 
     def _synchronized(self, path: str, snapshot: Snapshot) -> FileTables:
         connection = connect(path, self._warn)
@@ -298,17 +297,17 @@ class CachedIndex:
             self._make(self._live)
             return VectorFile(self._live, model, dimensions)
         except (sqlite3.Error, OSError) as error:
-            self._tell_why(error)
+            self._warn_once(error)
             return VectorFile(None, model, dimensions)
 
 
 _MOST = 32
-"""How many spaces are kept open: each takes a file and what was read of it."""
+"""The most spaces that stay open: each takes a file descriptor, and memory for cached rows."""
 
 
-class KeptIndex(CachedIndex):
-    """A `CachedIndex` that returns the same view while space and cache are unchanged. A view releases its snapshot
-    between two questions, so that no file of a space stays open."""
+class ReusedIndex(CachedIndex):
+    """A `CachedIndex` for long-running processes: it returns the same view as long as space and cache are unchanged. A view
+    gets its snapshot anew for each question, so that no file of a space stays open."""
 
     def __init__(
         self,
@@ -320,11 +319,11 @@ class KeptIndex(CachedIndex):
         place: Callable[[str], str] | None = None,
     ) -> None:
         super().__init__(folder, embedder, warn, progress, show=show, place=place)
-        self._views: OrderedDict[str, KeptSpace] = OrderedDict()
+        self._views: OrderedDict[str, ReusedSpace] = OrderedDict()
         self._seen: tuple[object, int] | None = None
 
     def view(self, snapshot: Snapshot) -> IndexedSpace:
-        # Views hold the number of vectors they were opened with; replaced or deleted files need a new mapping.
+        # A view has mapped the file of vectors at the length it had; a replaced or longer file needs a new mapping.
         vectors = self._semantic.vectors
         if vectors is not None:
             now = _state(vectors)
@@ -339,7 +338,7 @@ class KeptIndex(CachedIndex):
             known.release()
             known = None
         if known is None:
-            known = KeptSpace(self._tables(snapshot), self._semantic, self._warn, self._progress)
+            known = ReusedSpace(self._tables(snapshot), self._semantic, self._warn, self._progress)
         known.use(self._source(snapshot))
         self._views[snapshot.space] = known
         while len(self._views) > _MOST:
@@ -373,15 +372,15 @@ class KeptIndex(CachedIndex):
 
 
 def _state(vectors: VectorFile) -> tuple[object, int]:
-    """Which file the vectors are in, and how many there are."""
+    """The identity of the file of vectors, and the number of vectors."""
     try:
         return identity(vectors.path), vectors.count()
     except sqlite3.Error:
         return None, -1
 
 
-class KeptSpace(IndexedSpace):
-    """A view that `close` leaves open until it is released."""
+class ReusedSpace(IndexedSpace):
+    """A view that stays open after `close`, until `release`."""
 
     _tables: FileTables
 
@@ -392,11 +391,11 @@ class KeptSpace(IndexedSpace):
         self._file = identity(tables.path)
 
     def use(self, source: IndexSource) -> None:
-        """Reads memories from this snapshot, which has the same content as the one before."""
+        """Reads memories from this snapshot from now on, whose content equals that of the one before."""
         self._tables.source = source
 
     def is_of(self, snapshot: Snapshot) -> bool:
-        """Whether the index is still that of this snapshot, in the same file."""
+        """Whether the index is of this snapshot, and its file was not replaced."""
         if self._tables.fingerprint != snapshot.fingerprint or self._file != identity(self._tables.path):
             return False
         try:
@@ -405,7 +404,7 @@ class KeptSpace(IndexedSpace):
             return False
 
     def close(self) -> None:
-        """Does nothing: the next question is asked of the same view."""
+        """Does nothing, as the next question uses the same view."""
 
     def release(self) -> None:
         """Closes the index."""

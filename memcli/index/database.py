@@ -1,4 +1,4 @@
-"""The SQLite file behind the index of one space: opened, checked, and remade when it cannot be believed."""
+"""The SQLite file of the index of one space: opened, checked, and created anew if it is damaged or of another version."""
 
 from __future__ import annotations
 
@@ -104,15 +104,15 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab (term, row);
 _STATEMENTS = tuple(_SCHEMA.strip("\n;").split(";\n"))
 _META = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'"
 _OF_SQLITE = ("CREATE TABLE 'term_", "CREATE TABLE sqlite_sequence(name,seq)")
-"""How what SQLite makes by itself begins."""
+"""Prefixes of the statements of tables that SQLite creates itself."""
 _MOST_STEPS = 1 << 24
-"""What a statement may take as long as nobody knows what the tables of a database are: a fraction of a second."""
+"""The most steps of a statement until the tables are checked, a fraction of a second: a hostile file may have endless views."""
 
 
 def connect(path: str, warn: Callable[[str], None] = lambda _: None) -> sqlite3.Connection:
-    """The database at `path`, made anew when it is missing, damaged or of another version; `warn` hears of damage.
+    """The database at `path`, created anew if it is missing, damaged or of another version; `warn` gets a message of damage.
 
-    Raises sqlite3.Error or OSError when it can be neither read nor made.
+    Raises sqlite3.Error or OSError if it can be neither read nor created.
     """
     if path != IN_MEMORY:
         beneath.own_file(path)
@@ -132,7 +132,7 @@ def connect(path: str, warn: Callable[[str], None] = lambda _: None) -> sqlite3.
 
 
 def open_known(path: str) -> sqlite3.Connection | None:
-    """The database at `path` as it is; None when there is none of this version. Raises sqlite3.Error, OSError."""
+    """The existing database at `path`; None if there is none of this version. Raises sqlite3.Error, OSError."""
     if not os.path.lexists(path):
         return None
     beneath.own_file(path)
@@ -140,8 +140,8 @@ def open_known(path: str) -> sqlite3.Connection | None:
 
 
 def select(connection: sqlite3.Connection, statement: str, *values: Any) -> Iterable[tuple[Any, ...]]:
-    """What a statement finds, in which `IN ?` stands for a list of values. A long list is looked up in parts, whose rows
-    come one part after the other; there are no rows for an empty one."""
+    """The result rows of a statement, in which `IN ?` stands for a list of values. A long list is looked up in parts, in order;
+    an empty list has no rows."""
     lists = [value for value in values if isinstance(value, list | tuple)]
     if not lists:
         return connection.execute(statement, values)
@@ -161,16 +161,17 @@ def select(connection: sqlite3.Connection, statement: str, *values: Any) -> Iter
 
 
 def remove(path: str) -> None:
-    """Removes the database at `path`, where there is one, with the pages that SQLite keeps beside it. Raises OSError."""
+    """Removes the database at `path`, if there is one, with SQLite's side files. Raises OSError."""
     for name in (path, *(path + side for side in _SIDE_FILES)):
         with suppress(FileNotFoundError):
             beneath.unlink(name)
 
 
 def open_database(path: str, timeout: float | None = None) -> sqlite3.Connection:
-    """Opens the database at `path`, a file that is there; whoever finds it busy waits `timeout` seconds. Raises sqlite3.Error, and OSError for a link on the way to it.
+    """Opens the database in the existing file `path`, with a busy timeout in seconds. Raises sqlite3.Error, and OSError for a
+    symbolic link in the path.
 
-    Whoever asks it for more than it has, calls `check_tables` first: until then a statement that takes long is ended.
+    Callers run `check_tables` before other statements: until then a statement that takes long is interrupted.
     """
     if path == IN_MEMORY:
         return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -180,7 +181,7 @@ def open_database(path: str, timeout: float | None = None) -> sqlite3.Connection
 
 
 def copy(source: str, target: str) -> None:
-    """Makes the database at `target` a copy of that at `source`, if that can be had; it is a start, and never needed."""
+    """Copies the database at `source` to `target`; does nothing on errors, as a new index is only slower to build."""
     temp = f"{target}.{os.getpid()}"
     with suppress(sqlite3.Error, OSError):
         if os.path.islink(source) or not os.path.isfile(source):
@@ -194,14 +195,14 @@ def copy(source: str, target: str) -> None:
 
 
 def _open(path: str) -> sqlite3.Connection | None:
-    """The database; None when another version of this code made it, which is no damage."""
+    """The database, whose tables are created in an empty file; None if it is of another version, which is no damage."""
     connection = open_database(path)
     try:
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA secure_delete = ON")  # so that erasing need not look into free pages
+        connection.execute("PRAGMA secure_delete = ON")  # so that `erasing` need not overwrite free pages
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             connection.execute("BEGIN IMMEDIATE")
-            # Another process may have made the tables while this one waited for the lock.
+            # Another process may have created the tables while this one waited for the lock.
             if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 for statement in _STATEMENTS:
                     connection.execute(statement)
@@ -223,8 +224,8 @@ def _open(path: str) -> sqlite3.Connection | None:
 
 
 def check_tables(connection: sqlite3.Connection, statements: Sequence[str] = ()) -> None:
-    """Raises sqlite3.DatabaseError unless what the database has is what these statements make, word for word; by default
-    those of an index. A view or a trigger in the place of a table could go on for ever."""
+    """Raises sqlite3.DatabaseError unless the database has exactly the tables of these statements; by default those of an index.
+    A view or a trigger instead of a table could run forever."""
     wanted = {statement.replace("IF NOT EXISTS ", "") for statement in statements or _STATEMENTS}
     found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE sql <> ''")}
     if wanted - found or not all(sql.startswith(_OF_SQLITE) for sql in found - wanted):
@@ -233,7 +234,7 @@ def check_tables(connection: sqlite3.Connection, statements: Sequence[str] = ())
 
 
 def identity(path: str | None) -> tuple[int, int] | None:
-    """Which file is at `path`; None for none."""
+    """The device and inode of the file at `path`; None if there is none."""
     try:
         status = os.stat(path or "")
     except OSError:
@@ -242,7 +243,7 @@ def identity(path: str | None) -> tuple[int, int] | None:
 
 
 def is_outdated(path: str, snapshot: Snapshot) -> bool:
-    """Whether the snapshot was taken before something was erased, so that the index at `path` must not be built of it."""
+    """Whether the snapshot precedes the last erasure, so that the index at `path` must not be built from it."""
     stamp = f"{path.removesuffix('.index')}.erased"
     try:
         with open(beneath.open_file(stamp, os.O_RDONLY), encoding="ascii") as file:
@@ -252,7 +253,7 @@ def is_outdated(path: str, snapshot: Snapshot) -> bool:
 
 
 def leave_stamp(path: str, written_at: int) -> None:
-    """Notes beside the index at `path` when its space was written without what was erased, in nanoseconds."""
+    """Stores next to the index at `path` the time, in nanoseconds, at which its space was written without the erased memories."""
     stamp = f"{path.removesuffix('.index')}.erased"
     fd = beneath.open_file(stamp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     try:

@@ -1,4 +1,4 @@
-"""Erasing: takes memories that are gone for good out of the cache, so that no byte of their text is left in it."""
+"""Erasing: removes purged memories from the cache, so that no byte of their text is left in it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _WAIT_SECONDS = 10.0
 
 
 def erase(folder: str, path: str, ids: Collection[str], written_at: int) -> None:
-    """Takes the memories of `ids`, which their space no longer has, out of its index at `path` and the cache in `folder`.
+    """Removes the memories of `ids`, which their space no longer has, from its index at `path` and the cache in `folder`.
 
-    In the index what is deleted is overwritten, as are the vectors of the memories; where others have parts of them, it is
-    removed, to be built anew. `written_at` is when the space was written without them, in nanoseconds: an index is no longer built
-    of an earlier version. Raises LockedError when a reader holds a file for too long, StoreError.
+    Deleted rows of the index and the vectors of the memories are overwritten; if rows of other memories contain parts of them,
+    the index is removed and rebuilt later. `written_at` is the time of the write that removed them, in nanoseconds: from then on
+    no index is built from an earlier version. Raises LockedError if a reader holds a file for too long, StoreError.
     """
     if not os.path.isdir(folder):
         return
     try:
-        with suppress(FileExistsError):  # the index of a private space lies elsewhere, and may be the first there
+        with suppress(FileExistsError):  # the index of a private space is in another folder, which may not exist yet
             beneath.make(os.path.dirname(path), 0o700)
         keys = _take_out(path, ids, written_at)
         beneath.remove_tree(os.path.join(folder, "revisions"), ignore_errors=True)
@@ -45,7 +45,7 @@ def erase(folder: str, path: str, ids: Collection[str], written_at: int) -> None
 
 
 def _take_out(path: str, ids: Collection[str], written_at: int) -> set[bytes]:
-    """Takes the memories out of the index while nobody else can use it; returns the keys of their vectors."""
+    """Removes the memories from the index under an exclusive lock; returns the keys of their vectors."""
     keys: set[bytes] = set()
     if not os.path.exists(path):
         leave_stamp(path, written_at)
@@ -56,7 +56,7 @@ def _take_out(path: str, ids: Collection[str], written_at: int) -> set[bytes]:
             connection.execute("PRAGMA secure_delete = ON")
             connection.execute("BEGIN EXCLUSIVE")
             check_tables(connection)
-            # of the memories, and of the windows that contain their text
+            # A window contains the text of two memories, so its vector must go with either.
             rows = "SELECT row FROM memory WHERE id IN ?"
             groups = f"SELECT grp FROM memory WHERE grp <> '' AND row IN ({rows})"
             found = list(select(connection, f"SELECT key FROM passage WHERE row IN ({rows})", sorted(ids)))
@@ -67,7 +67,7 @@ def _take_out(path: str, ids: Collection[str], written_at: int) -> set[bytes]:
             if "no such table" not in str(error):
                 raise
         except sqlite3.DatabaseError:
-            pass  # damaged: it goes all the same
+            pass  # a damaged index is removed below
         leave_stamp(path, written_at)
         if is_clean:
             connection.execute("COMMIT")
@@ -77,8 +77,8 @@ def _take_out(path: str, ids: Collection[str], written_at: int) -> set[bytes]:
 
 
 def _delete(connection: sqlite3.Connection, ids: list[str]) -> bool:
-    """Deletes the rows of the memories, and with them what is left of earlier ones; False where others have parts of them,
-    or the index is one of a version that left texts in free pages."""
+    """Deletes the rows of the memories; returns False if rows of other memories may contain parts of them, or the index is of
+    another version, which may have left texts in free pages."""
     if connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone() != (VERSION,):
         return False
     found = list(select(connection, "SELECT row, grp, commit_hash FROM memory WHERE id IN ?", ids))
@@ -86,16 +86,18 @@ def _delete(connection: sqlite3.Connection, ids: list[str]) -> bool:
         return False
     if found:
         delete(connection, [row for row, _, _ in found])
-        connection.execute("UPDATE OR REPLACE meta SET key = 'erased' WHERE key = 'fingerprint'")  # of no file any more
-    connection.execute("DELETE FROM clusters")  # they are named by words
-    connection.execute("INSERT INTO term (term) VALUES ('optimize')")  # else words stay until FTS5 merges
+        connection.execute(
+            "UPDATE OR REPLACE meta SET key = 'erased' WHERE key = 'fingerprint'"
+        )  # the index now matches no file
+    connection.execute("DELETE FROM clusters")  # their names contain words of members
+    connection.execute("INSERT INTO term (term) VALUES ('optimize')")  # otherwise FTS5 keeps words until its next merge
     return True
 
 
 def erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
-    """Overwrites the vectors of these keys in the file that belongs to the table at `places`, and forgets the keys.
+    """Overwrites the vectors of these keys in the file of the table at `places`, and deletes the keys.
 
-    `wait`: seconds to wait for another process. A damaged table is removed, with its file: vectors can be made again.
+    `wait`: seconds to wait for another process. A damaged table is removed with its file, as vectors can be computed again.
     Raises sqlite3.OperationalError, OSError.
     """
     vectors = f"{places.removesuffix('.places')}.vectors"
@@ -116,7 +118,7 @@ def erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
                     os.fsync(fd)
                 finally:
                     os.close(fd)
-                connection.execute("DELETE FROM birth")  # whoever knows their slots asks for them anew
+                connection.execute("DELETE FROM birth")  # plans with these slots become invalid
             connection.execute("COMMIT")
     except (sqlite3.DatabaseError, FileNotFoundError) as error:
         if isinstance(error, sqlite3.OperationalError) and "no such table" not in str(error):

@@ -1,7 +1,7 @@
-"""Meaning: how near each memory of a space is to a question, by the vectors of its passages and windows.
+"""Search by meaning: the nearness of each memory of a space to a question, by the vectors of its passages and windows.
 
-A memory is as near as its nearest passage. A turn of talk is also embedded together with the turn before it, because an
-answer often repeats no word of its question; the two count alike.
+The nearness of a memory is that of its nearest passage. A turn of talk is also embedded together with the turn before it (a
+window), because an answer often repeats no word of its question; both count alike.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import suppress
 from itertools import pairwise
 
 from memcli.errors import OutdatedError, StoreError
-from memcli.index.vectors import Numbers, VectorFile, VectorsLostError, asked, text_key
+from memcli.index.vectors import Numbers, VectorFile, VectorsLostError, as_numbers, text_key
 from memcli.model.memory import Memory
 from memcli.model.recall import Nearness, RowSet
 from memcli.numerics import load
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     _T = TypeVar("_T")
 
 WINDOW_SHARE = 0.5
-"""What a memory together with the one before it counts, beside the memory alone."""
+"""The weight of the window of a memory; the memory alone has the rest of 1."""
 
 
 def first_of(rows: Any) -> dict[int, int]:
-    """Where the passages of each row begin; `rows` has the row of each passage, ascending."""
+    """The position of the first passage of each row; `rows` has the row of each passage, ascending."""
     import numpy
 
     starts = numpy.flatnonzero(numpy.diff(rows, prepend=rows[0] - 1)) if len(rows) else rows
@@ -45,8 +45,9 @@ def first_of(rows: Any) -> dict[int, int]:
 def of_passages(
     first: Mapping[int, int], cosines: Any, window_rows: Any, window_cosines: Any, missing: int
 ) -> list[Nearness]:
-    """The nearness to each of several questions, by the cosines of all passages, which of a row begin at `first`, and of
-    the windows of some rows: float64 [questions, passages] and [questions, windows], NaN where there is no vector."""
+    """The nearness to each question, by the cosines of all passages, of which those of a row begin at `first`, and of the
+    windows of `window_rows`: float64 [questions, passages] and [questions, windows], NaN without a vector. `missing` is the
+    number of passages without a vector."""
     import numpy
 
     own = numpy.fromiter(first, numpy.int64, len(first))
@@ -63,15 +64,14 @@ def of_passages(
 
 
 MEAN_LENGTH = 2000
-"""Of the vector of a memory, in whole numbers: the square of the distance of two is below 2^24, so exact in float32."""
+"""The length of the vector of a memory, in whole numbers: the squared distance of two is below 2^24, so exact in float32."""
 _MEANS_AT_ONCE = 8192
-"""Passages, unless one memory has more: it bounds the memory that is taken."""
+"""The most passages read together, unless one memory has more: this bounds the memory used."""
 
 
 def mean_directions(starts: Any, count: int, read: Callable[[slice], Any]) -> Any:
-    """The mean direction of the vectors from each start to the next, MEAN_LENGTH long, rounded to whole numbers.
-
-    There are `count` vectors; `read` gives those of a part of them.
+    """The mean direction of the vectors from each start to the next, of length MEAN_LENGTH, rounded to whole numbers: float32
+    [starts, dimensions]. `count` is the number of vectors; `read` returns those of a slice.
     """
     import numpy
 
@@ -89,7 +89,7 @@ def mean_directions(starts: Any, count: int, read: Callable[[slice], Any]) -> An
 
 
 def _scaled(vectors: Any) -> Any:
-    """The vectors at length 1, but for those of zeros."""
+    """The vectors scaled to length 1; zeros stay zeros."""
     import numpy
 
     norms = numpy.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
@@ -97,13 +97,13 @@ def _scaled(vectors: Any) -> Any:
 
 
 Places = Sequence[tuple[int, int]]
-"""Passages, each by its row and by how many passages of that row come before it."""
+"""Passages, each by its row and its number in the row, from 0."""
 
 _AT_ONCE = 512
-"""Up to so many missing vectors are all computed for a question, if there is time; of more, those of the passages that it
-names."""
+"""If at most so many vectors are missing, a question computes all of them, as time permits; otherwise only those of the passages
+that it names."""
 _EMBED_BATCH, _QUESTION_BATCH = 64, 4
-"""How many texts are embedded between two looks at the time: without a question, and for one."""
+"""The number of texts that are embedded between two checks of the time: without a question, and for one."""
 _BY_WORTH = (
     "SELECT key FROM passage JOIN memory ON memory.row = passage.row"
     " ORDER BY memory.kind = 'diff', is_read, form <> 'message', memory.created_at DESC, memory.id, n"
@@ -129,31 +129,31 @@ class Meaning(ABC):
         first: Places = (),
         goes_on: Callable[[], bool] = lambda: True,
     ) -> list[Nearness]:
-        """How near each text is to every passage that has a vector; in a very large space to the nearest, of `among`. Missing
-        vectors are computed before that: of the passages that come `first`, and if there are few of all, until `goes_on`,
-        which is asked after every few, returns False. Raises ProviderError."""
+        """The nearness of every passage that has a vector to each text; in a very large space only of the nearest ones, of
+        `among`. Missing vectors are computed before: those of the passages `first`, and if few are missing, all, until
+        `goes_on`, which is called after every few, returns False. Raises ProviderError."""
 
     def reads(self, text: str) -> bool:
-        """Whether the vector of a question means anything: the model that comes with memcli reads English alone."""
+        """Whether the embedder reads the language of a question: the bundled model reads only English."""
         return not (self._embedder.is_calibrated and is_foreign(text))
 
     def resumed(self, texts: Sequence[str], found: list[Nearness]) -> list[Nearness]:  # noqa: ARG002 - of a large space
-        """What was `found` for these texts in another thread, with further rows measured here."""
+        """The nearness that was `found` for these texts in another thread, with further rows measured here."""
         return found
 
     @abstractmethod
     def means(self, rows: Collection[int]) -> tuple[Any, Any] | None:
-        """Those of these rows that have passages, in order, and the mean direction of the passages of each; a few missing
-        vectors are computed first.
+        """Those of `rows` that have passages, in order, and the mean direction of the passages of each; a few missing vectors
+        are computed first.
 
-        None when a passage has no vector then. Raises ProviderError.
+        None if a passage still has no vector. Raises ProviderError.
         """
 
     @abstractmethod
     def complete(self, goes_on: Callable[[], bool]) -> None:
-        """Computes the vectors that are missing until `goes_on`, which is asked after every batch, returns False.
+        """Computes missing vectors until `goes_on`, which is called after every batch, returns False.
 
-        Raises ProviderError, StoreError, and OutdatedError when something was erased meanwhile.
+        Raises ProviderError, StoreError, and OutdatedError if memories were erased meanwhile.
         """
 
     @abstractmethod
@@ -161,11 +161,11 @@ class Meaning(ABC):
         """Stores the vectors of texts by their keys."""
 
     def _memories(self, rows: Sequence[int]) -> Sequence[Memory]:
-        """The memories of these rows as their texts were indexed."""
+        """The memories of these rows, with their texts as indexed."""
         return self._tables.fetch(rows)
 
     def _on_scale(self, cosines: Any) -> Any:
-        """The cosines on the scale of the floors. How the model spreads its own is measured once for each model."""
+        """The cosines on the scale of MiniLM. The quantiles of a model are measured once and stored."""
         if self._embedder.is_calibrated:
             return cosines
         from memcli.index.scale import VERSION, from_bytes, own_spread, scaled, to_bytes
@@ -189,13 +189,12 @@ class Meaning(ABC):
         return [known[text] or b"" for text in texts]
 
     def _by_worth(self, missing: frozenset[bytes]) -> list[bytes]:
-        """The missing keys: those of statements and documents first, then of the messages of commits, then of the newest
-        hunks."""
+        """The missing keys: first those of statements and documents, then of messages of commits, then of hunks, newest first."""
         found = [key for (key,) in self._tables.select(_BY_WORTH) if key in missing]
         return list(dict.fromkeys([*found, *sorted(missing)]))
 
     def _keys_of(self, places: Places) -> list[bytes]:
-        """The keys of these passages, without those that are no longer there."""
+        """The keys of these passages, without those that no longer exist."""
         keys: dict[int, list[bytes]] = {}
         select = "SELECT row, key FROM passage WHERE row IN ? ORDER BY row, n"
         for row, key in self._tables.select(select, sorted({row for row, _ in places})):
@@ -203,20 +202,21 @@ class Meaning(ABC):
         return [keys[row][n] for row, n in places if n < len(keys.get(row, ()))]
 
     def _embed_all(self, missing: frozenset[bytes], goes_on: Callable[[], bool]) -> bool:
-        """Computes these vectors; whether all were computed."""
+        """Computes these vectors; returns whether all were computed."""
         return self._embed(self._by_worth(missing), goes_on, _EMBED_BATCH)
 
     def _embed_few(
         self, missing: frozenset[bytes], first: Places = (), goes_on: Callable[[], bool] = lambda: True
     ) -> bool:
-        """Computes the vectors that a question waits for; whether there were any."""
+        """Computes the vectors that a question waits for; returns whether there were any."""
         named = list(filter(missing.__contains__, self._keys_of(first))) if missing and first else []
         wanted = list(dict.fromkeys([*named, *(self._by_worth(missing) if len(missing) <= _AT_ONCE else ())]))
         self._embed(wanted, goes_on, _QUESTION_BATCH)
         return bool(wanted)
 
     def _embed(self, order: Sequence[bytes], goes_on: Callable[[], bool], at_once: int) -> bool:
-        """Computes vectors in this order, until `goes_on` returns False after so many; whether all were computed."""
+        """Computes vectors in this order, until `goes_on`, called after every `at_once`, returns False; returns whether all were
+        computed."""
         for start in range(0, len(order), at_once):
             texts = self._texts(list(order[start : start + at_once]))
             keys = sorted(texts)
@@ -236,8 +236,8 @@ class Meaning(ABC):
             found = {text_key(text): text for text in embedded_texts(memory, passages(memory))}
             texts |= {key: found[key] for key in found.keys() & frozenset(keys)}
         pairs = [(b, row) for b, row in self._tables.select("SELECT before, row FROM window WHERE key IN ?", keys)]
-        said = sorted({row for pair in pairs for row in pair})
-        by_row = dict(zip(said, self._memories(said), strict=True))
+        members = sorted({row for pair in pairs for row in pair})
+        by_row = dict(zip(members, self._memories(members), strict=True))
         for before, row in pairs:
             text = window_text(by_row[before].raw, by_row[row].raw)
             texts[text_key(text)] = text
@@ -245,9 +245,10 @@ class Meaning(ABC):
 
 
 _Plan: TypeAlias = "tuple[array[int], array[int], array[int], array[int]]"
-"""The row and the slot of each passage, in order, and those of each window; slot -1 for no vector."""
+"""The rows and the slots of all passages, in order, and those of all windows; slot -1 means no vector."""
 _BEFORE_LOADING = 2
-"""How often vectors are read from the file: for one question, with windows. More come from a process that goes on."""
+"""Vectors are read from the file so many times, as one question with windows needs; further questions, of a long-running
+process, load them into memory."""
 _PASSAGES = "SELECT row, key FROM passage ORDER BY row, n"
 _WINDOWS = "SELECT row, key FROM window ORDER BY row"
 
@@ -269,7 +270,7 @@ class FileMeaning(Meaning):
         with self._vectors.lock:
             try:
                 self._prepare(None, goes_on)
-            except VectorsLostError:  # to go on in memory would be work for nothing
+            except VectorsLostError:  # vectors computed in memory would be lost at the end
                 self._vectors.go_on_in_memory()
                 self._plan = None
                 raise StoreError(
@@ -291,8 +292,8 @@ class FileMeaning(Meaning):
         return self._safely(self._means, rows)
 
     def _safely(self, work: Callable[..., _T], *given: object) -> _T:
-        """What `work` returns; in memory where the cache was deleted, damaged or outdated while this process works with it."""
-        with self._vectors.lock:  # a search that missed its deadline may still be at work
+        """The result of `work`; computed in memory if the cache was deleted, damaged or outdated while this process uses it."""
+        with self._vectors.lock:  # a search that missed its deadline may still be running
             try:
                 return work(*given)
             except (VectorsLostError, sqlite3.Error, OutdatedError):
@@ -307,8 +308,8 @@ class FileMeaning(Meaning):
         import numpy
 
         known, slots = (numpy.frombuffer(part, numpy.int64) for part in self._prepare(())[:2])
-        is_asked = numpy.array([row in rows for row in known.tolist()], bool)
-        known, slots = known[is_asked], slots[is_asked]
+        is_wanted = numpy.array([row in rows for row in known.tolist()], bool)
+        known, slots = known[is_wanted], slots[is_wanted]
         if (slots < 0).any():
             return None
         found, starts = numpy.unique(known, return_index=True)
@@ -329,8 +330,8 @@ class FileMeaning(Meaning):
         return of_passages(self._starts, cosines, window_rows, windows, int(numpy.count_nonzero(slots < 0)))
 
     def _prepare(self, first: Places | None, goes_on: Callable[[], bool] = lambda: True) -> _Plan:
-        """The plan, for which missing vectors are computed until `goes_on` returns False: those that a question waits for
-        which names these passages, or all."""
+        """The plan, after computing missing vectors until `goes_on` returns False: those that a question waits for, which names
+        the passages `first`, or all if `first` is None."""
         if self._plan is None and first is not None:
             self._plan = self._load_plan()
         if self._plan is None or self._lacks(self._plan, first):
@@ -339,7 +340,7 @@ class FileMeaning(Meaning):
         return self._plan
 
     def _lacks(self, plan: _Plan, first: Places | None) -> bool:
-        """Whether vectors are missing that are to be computed."""
+        """Whether vectors are missing that `_prepare` must compute."""
         missing = sum(slot < 0 for part in (plan[1], plan[3]) for slot in part)
         if first is None or missing <= _AT_ONCE:
             return missing > 0
@@ -347,17 +348,17 @@ class FileMeaning(Meaning):
         return len(self._vectors.slots(keys)) < len(set(keys))
 
     def _cosines_of(self, part: int, questions: Sequence[bytes], slots: Any) -> Any:
-        """The cosines of a part of the plan, whose vectors are kept as numbers from the second search on."""
+        """The cosines of a part of the plan, 0 for passages and 1 for windows, on the scale of MiniLM."""
         self._uses += 1
         if self._uses > _BEFORE_LOADING and part not in self._numbers:
             self._numbers[part] = self._vectors.load(slots)
         numbers = self._numbers.get(part)
         return self._on_scale(
-            self._vectors.cosines(questions, slots) if numbers is None else numbers.cosines(asked(questions))
+            self._vectors.cosines(questions, slots) if numbers is None else numbers.cosines(as_numbers(questions))
         )
 
     def _load_plan(self) -> _Plan | None:
-        """The plan that was stored, if it is of this version of the space and every vector that it lacks is still missing."""
+        """The stored plan, if it is of this version of the space and every vector that it lacks is still missing."""
         stored = self._db.execute("SELECT token, data FROM plan WHERE model = ?", (self._embedder.model,)).fetchone()
         if stored is None or stored[0] != self._token():
             return None
@@ -390,14 +391,14 @@ class FileMeaning(Meaning):
         data = array("q", [len(pieces), len(windows), self._vectors.count()])
         for part in plan:
             data.extend(part)
-        with suppress(sqlite3.Error):  # a cache that cannot be written is done without
+        with suppress(sqlite3.Error):  # a plan that cannot be stored is made again
             self._db.execute(
                 "INSERT OR REPLACE INTO plan VALUES (?, ?, ?)", (self._embedder.model, self._token(), data.tobytes())
             )
         return plan[0], plan[1], plan[2], plan[3]
 
     def _token(self) -> str:
-        """Changes with the space and with the file of vectors: a plan holds for one state of both."""
+        """Changes with the space and with the file of vectors, as a plan is valid for one state of both."""
         fingerprint = self._db.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()
         return f"{fingerprint[0] if fingerprint else ''}/{self._vectors.token}"
 

@@ -1,9 +1,9 @@
-"""The cosines of any model on the scale of MiniLM, to which every floor and threshold was fitted.
+"""Converts the cosines of any model to the scale of MiniLM, to which all floors and thresholds were fitted.
 
-Each model spreads its cosines in its own way: with some, sentences that have nothing in common come to 0.7. So the
-same questions and passages are embedded with each model, once, and what its cosines come to is laid on what MiniLM's
-do: of unrelated pairs the middle and the greatest, of related ones the lower quarter and the middle. Between these the
-scale is linear. It keeps the order, and so changes no ranking by meaning alone.
+Models spread their cosines differently: with some, unrelated sentences reach 0.7. So the same questions and passages are
+embedded once with each model, and quantiles of its cosines are mapped to those of MiniLM: of unrelated pairs the median and
+the 99th percentile, of related ones the lower quartile and the median. Between these the scale is linear. It is monotonic, and
+so does not change a ranking by meaning alone.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ PAIRS: tuple[tuple[str, str], ...] = (
     ("When does the train to Vienna leave?", "Trains for Vienna depart every two hours from platform seven."),
     ("Did Maria like the film?", "Maria found the movie too long, but she loved the music."),
 )
-"""A question and the passage that answers it; the passages of the others do not."""
+"""Questions, each with the passage that answers it; no other passage does."""
 
 MINILM = (0.0298, 0.2865, 0.4796, 0.5921)
-"""What the model that comes with memcli comes to. `own_spread` says of what."""
+"""The quantiles of MiniLM, as `own_spread` computes them."""
 
 VERSION = 1
 """Changes with PAIRS and MINILM."""
@@ -70,7 +70,7 @@ def scaled(cosines: Any, own: Sequence[float]) -> Any:
 
     points = [(-1.0, -1.0)]
     for point in zip(own, MINILM, strict=True):
-        # A model that does not tell what is related from what is not has no place for it: it must come near to 1.
+        # Quantiles that do not increase, of a model that does not separate related from unrelated pairs, are left out.
         if points[-1][0] < point[0] < 1.0:
             points.append(point)
     owns, theirs = zip(*points, (1.0, 1.0), strict=True)
@@ -94,12 +94,12 @@ def own_spread(embedder: Embedder) -> tuple[float, ...]:
 
 
 def tells_apart(own: Sequence[float]) -> bool:
-    """Whether a model with these quantiles places related pairs nearer than unrelated ones."""
+    """Whether a model with these quantiles gives related pairs higher cosines than unrelated ones."""
     return own[2] > own[0] and own[3] > own[1]
 
 
 def to_bytes(own: Sequence[float]) -> bytes:
-    """As `from_bytes` reads it."""
+    """Encodes quantiles for `from_bytes`."""
     return array("d", own).tobytes()
 
 

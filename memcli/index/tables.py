@@ -1,6 +1,6 @@
-"""The tables of the index of one space: what everything else reads them by, and those of a SQLite file.
+"""The tables of the index of one space: the protocol by which they are read, and its implementation for a SQLite file.
 
-`extras/postgres/tables.py` reads the same tables on a server. What is not SQL of one database alone is in `view.py`, once.
+`extras/postgres/tables.py` reads the same tables on a server. Queries that both databases understand are in `view.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ else:
     Protocol = object
 
 WEIGHTS = (4.0, 3.0, 1.5, 1.0, 1.0)
-"""What one occurrence in each of FIELDS counts in the choice of candidates."""
+"""The weight of an occurrence in each of FIELDS for the choice of candidates."""
 
 
 class SpaceTables(Protocol):
@@ -38,74 +38,73 @@ class SpaceTables(Protocol):
 
     @property
     def size(self) -> int:
-        """How many memories the space has."""
+        """The number of memories of the space."""
 
     @property
     def policy(self) -> Policy:
         """The policy of the space. Raises CorruptError."""
 
     def select(self, statement: str, *values: Any) -> Iterable[tuple[Any, ...]]:
-        """What a statement finds that SQLite and PostgreSQL both understand, over the tables of `database.py` and the memories
-        of this space alone. `?` stands for a value, `IN ?` for a list of values; the rows for a long list may come out of
-        order, and there are none for an empty one."""
+        """The result rows of a statement that SQLite and PostgreSQL both understand, over the tables of `database.py` with the
+        memories of this space. `?` is replaced by a value, `IN ?` by a list of values; the rows for a long list may be out of
+        order, and an empty list has none."""
 
     def end_of_branch(self, depth: int) -> str:
-        """SQL for what lies behind all paths that have the first `depth` segments of `step.path`; for a path that is no
-        longer than that, the path itself."""
+        """SQL for a text that sorts after all paths with the first `depth` segments of `step.path`; for a path of no more
+        segments, the path itself."""
 
     def best(self, frequencies: Mapping[str, int], most: int | None) -> Iterator[tuple[int, float]]:
-        """The rows that contain any of these terms, given with their frequencies, and the negative BM25 score of each, best
-        first: at most so many, if there is a limit."""
+        """The rows that contain any of these terms, given with their frequencies, each with its negative BM25 score, best
+        first; at most `most`, if given."""
 
     def by_id(self, frequencies: Mapping[str, int]) -> Iterator[int]:
         """The rows that contain any of these terms, given with their frequencies, in order of id."""
 
     def frequencies(self, terms: Sequence[str]) -> Mapping[str, int]:
-        """In how many memories each of the terms occurs; those that occur in none may be left out."""
+        """The number of memories that contain each of the terms; terms in no memory may be left out."""
 
     def count_terms(self) -> int:
-        """How many distinct terms the space has."""
+        """The number of distinct terms of the space."""
 
     def read(self, ids: Sequence[str]) -> list[Memory]:
-        """The memories of these ids, from the store, in the order asked. Raises CorruptError."""
+        """The memories of these ids, from the store, in the order of `ids`. Raises CorruptError."""
 
     def fetch(self, rows: Sequence[int]) -> list[Memory]:
-        """The memories of these rows, from the store, in the order asked. Raises CorruptError."""
+        """The memories of these rows, from the store, in the order of `rows`. Raises CorruptError."""
 
     def keep_clusters(self, model: str, data: str) -> None:
-        """Stores the clusters of this version of the space, if that can be written."""
+        """Stores the clusters of this version of the space as JSON, if the index can be written."""
 
     def meaning(self, embedder: Embedder, vectors: VectorFile, progress: Progress | None) -> Meaning:
         """The vectors of the space by this embedder."""
 
     def count_vectors(self, embedder: Embedder, vectors: VectorFile) -> int:
-        """How many texts of the space have a vector by this embedder."""
+        """The number of texts of the space that have a vector by this embedder."""
 
     def beside(self) -> Callable[[], AbstractContextManager[SpaceTables | None]]:
-        """Opens the same version on a connection of its own, for another thread; None where there can be no other."""
+        """Opens the same version on another connection, for another thread; the context is None if that is impossible."""
 
     def close(self) -> None:
         """Closes the connection."""
 
 
 Show = Callable[[Sequence[Memory], Policy], Sequence[Memory]]
-"""Memories as they may be kept beside the space under its policy; those are the same in which nothing is secret."""
+"""Redacts memories for storage outside of the space file, according to its policy; memories without secrets are unchanged."""
 
 
 class IndexSource(Record):
-    """What an index is made of: a version of a space, and `show`, which takes out of memories what somebody wrote into the
-    file past redaction."""
+    """The source of an index: a version of a space, and `show`, which redacts secrets that were written into the file by hand."""
 
     snapshot: Snapshot
     show: Show = lambda memories, _: memories
 
     def clean(self, memories: Sequence[Memory]) -> Sequence[Memory]:
-        """The memories as an index may hold them."""
+        """The memories as an index may store them."""
         return self.show(memories, self.snapshot.header().policy) if memories else memories
 
 
 class TooMuchError(Exception):
-    """More would have to be indexed than was allowed."""
+    """More new memories would have to be indexed than the caller allows."""
 
 
 class FileTables:
@@ -168,7 +167,7 @@ class FileTables:
         return self.source.snapshot.fetch([places[row] for row in rows])
 
     def keep_clusters(self, model: str, data: str) -> None:
-        with suppress(sqlite3.Error):  # a cache that cannot be written is done without
+        with suppress(sqlite3.Error):  # clusters that cannot be stored are computed again
             self.connection.execute(
                 "INSERT OR REPLACE INTO clusters SELECT ?, value, ? FROM meta WHERE key = 'fingerprint' AND value = ?",
                 (model, data, self.fingerprint),
@@ -179,13 +178,13 @@ class FileTables:
 
         return FileMeaning(self, embedder, vectors, progress)
 
-    def count_vectors(self, embedder: Embedder, vectors: VectorFile) -> int:  # noqa: ARG002 - the file is of one model
+    def count_vectors(self, embedder: Embedder, vectors: VectorFile) -> int:  # noqa: ARG002 - a file has the vectors of one model
         return len(
             vectors.slots([key for (key,) in self.select("SELECT key FROM passage UNION SELECT key FROM window")])
         )
 
     def is_outdated(self) -> bool:
-        """Whether something was erased since the source was read."""
+        """Whether memories were erased since the source was read."""
         return is_outdated(self._home, self.source.snapshot)
 
     def beside(self) -> Callable[[], AbstractContextManager[FileTables | None]]:
@@ -207,7 +206,7 @@ class FileTables:
 
 
 LAST = "\U0010ffff"
-"""Comes after every character of a path or an id."""
+"""Sorts after every character of a path or an id."""
 
 
 def _any(terms: Iterable[str]) -> str:

@@ -1,6 +1,5 @@
-"""Brings an index up to date with a snapshot: what did not change is left as it is.
-
-What an index stores of a memory: columns to filter by, terms to find, texts to embed.
+"""Brings an index up to date with a snapshot, without touching unchanged rows; and the rows of a memory: columns for filters,
+terms, and keys of texts to embed.
 """
 
 from __future__ import annotations
@@ -41,12 +40,11 @@ if TYPE_CHECKING:
 
 
 def columns(memory: Memory) -> dict[str, Any]:
-    """The values of the table `memory` that come from the memory itself. For one that `is_odd` the catalogue reads the file:
-    its tags or its successor do not survive in a column."""
+    """The columns of the table `memory` that depend on the memory alone. If `is_odd`, columns cannot represent its tags or its
+    successor exactly, and the catalogue reads the file."""
     own = memory.procedure.get("trigger") if isinstance(memory.procedure, Mapping) else None
-    triggers = [
-        text for text in (*memory.triggers, own) if isinstance(text, str) and text
-    ]  # a hand may have put in anything
+    # A space file that was edited by hand may have any type here.
+    triggers = [text for text in (*memory.triggers, own) if isinstance(text, str) and text]
     return {
         "id": memory.id,
         "path": memory.path,
@@ -79,12 +77,12 @@ def columns(memory: Memory) -> dict[str, Any]:
 
 
 def commit_of(memory: Memory) -> str:
-    """The commit that the memory is a part of; empty for one that is an entry by itself."""
+    """The commit of a memory that is one of its files; otherwise empty."""
     return _text(memory.provenance.get("commit")) if memory.kind == "diff" else ""
 
 
 def tellers_of(memories: Iterable[Memory]) -> dict[str, str]:
-    """For each commit the least id of its memories: that one is indexed with the message of the commit."""
+    """For each commit the least id of its memories, which is indexed with the message of the commit."""
     tellers: dict[str, str] = {}
     for memory in memories:
         if commit := commit_of(memory):
@@ -93,10 +91,10 @@ def tellers_of(memories: Iterable[Memory]) -> dict[str, str]:
 
 
 class IndexRecords(Record):
-    """What the tables of an index have of one memory, beside its row.
+    """The records of one memory in the tables of an index, without its row.
 
-    `fields` are the analysed terms of each of FIELDS, joined by spaces; `entry`, `passages`, `links` and `anchors` the values
-    for the tables, in the order of their columns.
+    `fields` are the terms of each of FIELDS, joined by spaces; `entry` maps columns of `memory` to values; `passages`, `links` and
+    `anchors` are the values of those tables, in the order of their columns.
     """
 
     entry: Mapping[str, Any]
@@ -107,13 +105,13 @@ class IndexRecords(Record):
 
 
 def records_of(memory: Memory, *, tells: bool) -> IndexRecords:
-    """The rows of the index for a memory. The message of a commit is indexed with one of its files only (`tells`):
-    otherwise one commit would answer many times, and its words would count as common."""
+    """The records of a memory. The message of a commit is indexed with only one of its files, the one with `tells`: otherwise
+    one commit would be many hits, and its words would count as common."""
     cut = passages(memory)
     raw, spans = _raw_terms(memory.raw, cut, tells=tells)
     if tells:
         summaries = dict.fromkeys((memory.summary_micro, memory.summary_short, memory.summary_long))
-        # A short text is its own summary: counting it again would only blur how long it is.
+        # A short text is its own summary: counting its terms twice would distort its length.
         summary = "\n".join(s for s in summaries if s and s.strip() != memory.raw.strip())
     else:
         symbols = memory.metadata.get("functions")
@@ -136,7 +134,7 @@ def records_of(memory: Memory, *, tells: bool) -> IndexRecords:
 
 
 def _raw_terms(raw: str, cut: Sequence[Passage], *, tells: bool) -> tuple[list[str], list[tuple[int, int]]]:
-    """The terms of the raw text, passage by passage with what stands between them, so that each knows its own."""
+    """The terms of the raw text, with the text between passages, and for each passage the range of its own terms."""
     found: list[str] = []
     spans: list[tuple[int, int]] = []
     at = 0
@@ -152,9 +150,9 @@ def _raw_terms(raw: str, cut: Sequence[Passage], *, tells: bool) -> tuple[list[s
 
 
 def links(memory: Memory) -> list[tuple[str, str, float]]:
-    """The id, the relation and the weight (0..1; 1 when it names none) of what the memory links to."""
+    """The target, the relation and the weight (0..1, by default 1) of each link of the memory."""
     found = []
-    # A hand may have put anything into the file.
+    # A space file that was edited by hand may have any type here.
     for link in (given for given in memory.links if hasattr(given, "get")):
         weight = link.get("weight")
         known = float(weight) if isinstance(weight, int | float) else 1.0
@@ -163,8 +161,8 @@ def links(memory: Memory) -> list[tuple[str, str, float]]:
 
 
 def anchors(memory: Memory) -> list[tuple[str, int, int]]:
-    """File, first and last line of each place in the code that the memory refers to; lines 0, 0 mean the whole file.
-    Memories read from the code itself have none: they change with it."""
+    """The file, first and last line of each anchor of the memory; lines 0, 0 mean the whole file. Memories that were read from
+    the code itself have none, as they change with it."""
     if memory.provenance.get("source") == OBSERVED:
         return []
     found = []
@@ -177,16 +175,16 @@ def anchors(memory: Memory) -> list[tuple[str, int, int]]:
 
 
 def _text(value: Json) -> str:
-    """A name as text; numbers are names too (`"group": 7`), anything else is none."""
+    """A name in metadata as text, where numbers are names too (`"group": 7`); empty for other values."""
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
 MOST_PIECES = 1000
-"""With more pieces the file is compared as a whole, after which there are none."""
+"""With more pieces the whole file is compared with the index, which then needs no pieces."""
 
 
 def _merged(pieces: Iterable[Move]) -> Iterator[Move]:
-    """The pieces in order of start, as few as possible: between two memories that stay together is a comma."""
+    """The pieces in order of start; those that moved together are joined, also over the comma between two memories."""
     last: Move | None = None
     for piece in sorted(pieces):
         if last is not None and piece[1] - piece[0] == last[1] - last[0] and piece[0] - last[0] - last[2] in (0, 1):
@@ -200,11 +198,11 @@ def _merged(pieces: Iterable[Move]) -> Iterator[Move]:
 
 
 def _gaps(known: Sequence[Move], pieces: Sequence[Move]) -> Iterator[tuple[int, int]]:
-    """The ranges of starts that are in no piece any more."""
-    kept = [(start, start + length) for start, _, length in pieces]
+    """The ranges of starts that are in a piece of `known`, but in none of `pieces`."""
+    ranges = [(start, start + length) for start, _, length in pieces]
     for first, _, length in known:
         at, end = first, first + length
-        for start, stop in kept:
+        for start, stop in ranges:
             if start < end and stop > at:
                 if start > at:
                     yield at, start
@@ -216,8 +214,8 @@ def _gaps(known: Sequence[Move], pieces: Sequence[Move]) -> Iterator[tuple[int, 
 def renew_windows(
     connection: sqlite3.Connection, source: IndexSource, groups: Iterable[str], texts: Mapping[int, str]
 ) -> None:
-    """Brings the windows of these groups up to date. `texts` has the texts of rows that are in memory already. A
-    changed memory gets a new row, so a known pair of rows has not changed."""
+    """Brings the windows of these groups up to date. `texts` has the texts of rows that were already read. A changed memory gets
+    a new row, so the window of a known pair of rows is unchanged."""
     for group in sorted(set(groups)):
         members = "SELECT row FROM memory WHERE grp = ? AND kind IN ? ORDER BY position"
         rows = list(select(connection, members, group, list(TALK_KINDS)))
@@ -227,15 +225,15 @@ def renew_windows(
             connection.execute("DELETE FROM window WHERE row = ?", (row,))
         for row, before in pairs:
             if (row, before) not in known:
-                said = (texts[r] if r in texts else _read(connection, source, r).raw for r in (before, row))
-                text = window_text(*said)
+                both = (texts[r] if r in texts else _read(connection, source, r).raw for r in (before, row))
+                text = window_text(*both)
                 connection.execute(
                     "INSERT OR REPLACE INTO window VALUES (?, ?, ?, ?)", (row, before, group, text_key(text))
                 )
 
 
 def _read(connection: sqlite3.Connection, source: IndexSource, row: int) -> Memory:
-    """The memory of a row, as it may be indexed."""
+    """The memory of a row, redacted for the index."""
     place = connection.execute("SELECT id, start, length FROM place WHERE row = ?", (row,)).fetchone()
     return source.clean(source.snapshot.fetch([place]))[0]
 
@@ -251,10 +249,10 @@ def update(
     steps: Sequence[MoveStep] | None = None,
     most: int | None = None,
 ) -> bool:
-    """Makes the rows those of the memories in the snapshot; whether each of these has a row of its own.
+    """Updates the rows to the memories of the snapshot; returns whether each of these has one row.
 
-    `steps`, where known, lead from the file that was indexed, in which each memory had a row of its own, to this one.
-    Raises CorruptError, and TooMuchError when more than `most` memories are new.
+    `steps`, if known, are the changes from the indexed file, in which each memory had one row, to this one. Raises CorruptError,
+    and TooMuchError if more than `most` memories are new.
     """
     snapshot = source.snapshot
     found = (_followed(connection, snapshot, steps) if steps else None) or _compared(connection, snapshot)
@@ -270,16 +268,16 @@ def update(
     try:
         read = [snapshot.decode(data) for _, data, _ in found.new]
     except CorruptError:
-        snapshot.load()  # says exactly where the file is damaged
+        snapshot.load()  # raises an error with the exact position of the damage
         raise
-    # What is much was redacted by the writer that noted it, or is derived, and nobody edits that; else somebody may have
-    # written into the file past redaction.
+    # Many new memories were redacted by the writer that noted them, or belong to a derived space, which nobody edits;
+    # otherwise secrets may have been written into the file by hand.
     may_be_of_a_hand = len(found.new) <= _FEW or (found.count >= 0 and not snapshot.header().policy.is_derived)
     shown = source.clean(read) if may_be_of_a_hand else read
     memories = [
         (memory, (digest, start, len(data)))
         for memory, was, (digest, data, start) in zip(shown, read, found.new, strict=True)
-        if memory.id == was.id  # else the file cannot be asked for it by an id that may be kept
+        if memory.id == was.id  # an id with a secret must not be stored, so the file could not be searched for it
     ]
     tellers = tellers_of(memory for memory, _ in memories)
     texts: dict[int, str] = {}
@@ -293,8 +291,9 @@ def update(
 
 
 class _Difference(Record):
-    """What distinguishes a file from what is indexed: the rows that are gone, the digest, bytes and start of each new
-    memory, the new starts of rows, and the pieces. `count` is how many memories the file has, -1 if each had a row."""
+    """The difference between a file and the index: the rows of memories that are `gone`, the digest, bytes and start of each new
+    memory, the new starts of moved rows, and the pieces. `count` is the number of memories of the file, -1 if it is unknown but
+    each memory had one row."""
 
     gone: Sequence[int]
     new: Sequence[tuple[bytes, bytes, int]]
@@ -303,7 +302,7 @@ class _Difference(Record):
     count: int = -1
 
     def is_complete(self, connection: sqlite3.Connection, ids: Sequence[str]) -> bool:
-        """Whether each memory has a row of its own, now that those of `ids` are there."""
+        """Whether each memory has one row, after those of `ids` were added."""
         if self.count < 0:
             same = "SELECT count(*) FROM memory WHERE id = ?"
             return all(connection.execute(same, (name,)).fetchone()[0] == 1 for name in ids)
@@ -325,7 +324,7 @@ def _compared(connection: sqlite3.Connection, snapshot: Snapshot) -> _Difference
         count += 1
         digest = blake2b(data, digest_size=_DIGEST_BYTES).digest()
         if digest in seen:
-            continue  # the same memory twice, word for word: `check store` tells, recall need not
+            continue  # an exact copy in the file: `check store` reports it, a search needs it once
         seen.add(digest)
         if digest not in known:
             new.append((digest, data, start))
@@ -336,7 +335,7 @@ def _compared(connection: sqlite3.Connection, snapshot: Snapshot) -> _Difference
 
 
 def _followed(connection: sqlite3.Connection, snapshot: Snapshot, steps: Sequence[MoveStep]) -> _Difference | None:
-    """The difference by what writers noted; None when that does not explain the file."""
+    """The difference by the notes of writers; None if they do not explain the file."""
     known: list[Move] = connection.execute("SELECT start, at, length FROM piece ORDER BY start").fetchall()
     if not known:
         last = connection.execute("SELECT start + length FROM memory ORDER BY start DESC LIMIT 1").fetchone()
@@ -392,7 +391,7 @@ def delete(connection: sqlite3.Connection, rows: Iterable[int]) -> None:
 
 
 def _tell_once(connection: sqlite3.Connection, source: IndexSource, commits: Iterable[str]) -> None:
-    """Of each commit the file with the least id keeps the message, whatever came and went."""
+    """Indexes the message of each commit with the file of the least id, after files were added or removed."""
     for commit in sorted(set(commits) - {""}):
         rows = connection.execute(
             "SELECT row, tells, digest, start, length FROM memory WHERE commit_hash = ? ORDER BY id, row", (commit,)

@@ -1,7 +1,7 @@
-"""Vectors on disk: for each model one flat file of records, and the place of each text's vector in it.
+"""Vectors on disk: for each model one flat file of records, and a table of the slot of each text's vector in it.
 
-Records are only ever added, so that a reader's view stays true while another process writes. A vector is
-found by the digest of the text that it was made of: a rename, a pull or a merge costs no embedding.
+Records are only appended, so that a reader's view stays valid while another process writes. A vector is found by the digest
+of its text: a rename, a pull or a merge needs no embedding.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 _KEY_BYTES = 16
 HEADER_BYTES = 8  # the squared norm, as a little-endian whole number
 _MOST_EXACT = (1 << 24) // 127**2
-"""Dimensions: the dot product of two vectors is then below 2^24, and exact in float32."""
+"""The most dimensions for which the dot product of two vectors is below 2^24, and so exact in float32."""
 
 
 class Numbers:
-    """Records as numbers that cosines are computed of; those that are `missing`, if any, have none."""
+    """Records as arrays for the computation of cosines; those at `missing`, if given, have the cosine NaN."""
 
     def __init__(self, records: Any, missing: Any = None) -> None:
         import numpy
@@ -41,8 +41,8 @@ class Numbers:
         self._values = records[:, HEADER_BYTES:].view(numpy.int8).astype(_exact(records.shape[1] - HEADER_BYTES))
 
     def cosines(self, questions: Any) -> Any:
-        """The cosine of each question, as `asked` gives them, with each record; NaN with what is missing."""
-        # Whole numbers that are exact whatever the order of the sum, so every CPU agrees.
+        """The cosine of each question, as `as_numbers` returns them, with each record: float64 [questions, records]."""
+        # Sums of whole numbers below 2^24 are exact in any order, so every CPU has the same result.
         dots = questions @ self._values.T
         found = cosines_by(dots, self._squares, questions)
         if self._missing is not None:
@@ -51,7 +51,7 @@ class Numbers:
 
 
 def cosines_by(dots: Any, squares: Any, questions: Any) -> Any:
-    """The cosines by the dot products, [questions, passages], and the squared norms of the passages."""
+    """The cosines, given the dot products [questions, passages] and the squared norms of the passages."""
     import numpy
 
     norms = numpy.sqrt(squares * (questions * questions).sum(axis=1, dtype=numpy.float64)[:, None])
@@ -63,11 +63,11 @@ def cosines_of(questions: Sequence[bytes], passages: Sequence[bytes]) -> Any:
     import numpy
 
     records = numpy.frombuffer(b"".join(map(record, passages)), numpy.uint8).reshape(len(passages), -1)
-    return Numbers(records).cosines(asked(questions))
+    return Numbers(records).cosines(as_numbers(questions))
 
 
-def asked(questions: Sequence[bytes]) -> Any:
-    """The vectors of questions as numbers."""
+def as_numbers(questions: Sequence[bytes]) -> Any:
+    """The vectors of questions as floats [questions, dimensions]."""
     import numpy
 
     values = numpy.frombuffer(b"".join(questions), numpy.int8).reshape(len(questions), -1)
@@ -75,7 +75,7 @@ def asked(questions: Sequence[bytes]) -> Any:
 
 
 def _exact(dimensions: int) -> Any:
-    """The smallest floats that hold the dot product of two vectors exactly."""
+    """The smallest float type in which the dot product of two vectors is exact."""
     import numpy
 
     return numpy.float32 if dimensions <= _MOST_EXACT else numpy.float64
@@ -87,7 +87,7 @@ def square_of(vector: bytes) -> int:
 
 
 def record(vector: bytes) -> bytes:
-    """The vector behind its header."""
+    """The record of a vector: its header and the vector."""
     return square_of(vector).to_bytes(HEADER_BYTES, "little") + vector
 
 
@@ -102,16 +102,16 @@ _MOST_LOADED = 50_000 * 384  # 80 MB of numbers
 
 
 class VectorsLostError(Exception):
-    """The file of vectors has vanished or shrunk under this process."""
+    """The file of vectors was removed or truncated while this process uses it."""
 
 
 def text_key(text: str) -> bytes:
-    """The digest by which the vector of `text` is found."""
+    """The key of the vector of `text`: its digest."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_KEY_BYTES).digest()
 
 
 class VectorFile:
-    """The vectors of one model in `folder`; in memory alone when `folder` is None."""
+    """The vectors of one model in `folder`, or in memory if `folder` is None."""
 
     def __init__(self, folder: str | None, model: str, dimensions: int) -> None:
         self._dimensions = dimensions
@@ -130,29 +130,29 @@ class VectorFile:
         with suppress(FileNotFoundError):
             size = os.stat(self.path or "").st_size
         if self.path and self.count() * self._record > size:
-            # The flat file was lost or cut: what the table says of it is worth nothing.
+            # The flat file was lost or truncated, so the slots in the table are invalid.
             self._places.execute("DELETE FROM vector")
             self._places.execute("DELETE FROM birth")
         self.token = self._birth()
 
     def _birth(self) -> str:
-        """A mark that changes when the file is replaced: slot numbers of another file are meaningless."""
+        """A random token of the file, as slots are meaningless in another file."""
         self._places.execute(
             "INSERT INTO birth SELECT ? WHERE NOT EXISTS (SELECT 1 FROM birth)", (os.urandom(8).hex(),)
         )
         return str(self._places.execute("SELECT token FROM birth").fetchone()[0])
 
     def slots(self, keys: Sequence[bytes]) -> dict[bytes, int]:
-        """Where the vectors of these keys are, for those that there are."""
+        """The slots of the vectors of these keys; keys without a vector are left out."""
         return dict(select(self._places, "SELECT key, slot FROM vector WHERE key IN ?", list(keys)))
 
     def add(self, vectors: Mapping[bytes, bytes], is_outdated: Callable[[], bool] = lambda: False) -> None:
-        """Adds the vectors of these keys. Raises VectorsLostError when the files were removed, OutdatedError when
-        something was erased after the texts were read; `is_outdated` checks that while nothing can be erased."""
+        """Adds the vectors of these keys. Raises VectorsLostError if the files were removed, OutdatedError if memories were
+        erased after their texts were read; `is_outdated` checks that within the transaction, which an eraser waits for."""
         self._places.execute("BEGIN IMMEDIATE")
         try:
             if self.path and self._places_are != identity(f"{self.path.removesuffix('.vectors')}.places"):
-                raise VectorsLostError  # another table has taken the place of this one, and owns the flat file
+                raise VectorsLostError  # another table replaced this one, and the flat file belongs to it
             if self.path and is_outdated():
                 raise OutdatedError("memories were erased while vectors were computed", "run the command again")
             known = self.slots(list(vectors))
@@ -168,29 +168,29 @@ class VectorFile:
             raise
 
     def question(self, text: str) -> bytes | None:
-        """The vector of a question asked before."""
+        """The cached vector of a question; None if there is none."""
         row = self._places.execute("SELECT value FROM asked WHERE key = ?", (text_key(text),)).fetchone()
         return row[0] if row and len(row[0]) == self._dimensions else None
 
     def add_questions(self, vectors: Mapping[str, bytes]) -> None:
-        """Keeps the vectors of questions by the digests of their texts: no word of a question is stored."""
+        """Caches the vectors of questions by the digests of their texts: no word of a question is stored."""
         rows = [(text_key(text), value) for text, value in vectors.items()]
         self._places.executemany("INSERT OR REPLACE INTO asked VALUES (?, ?)", rows)
 
     def scale(self, version: int) -> bytes | None:
-        """The stored quantiles of the model's cosines."""
+        """The stored quantiles of the model's cosines, for a version of `scale.py`; None if there are none."""
         row = self._places.execute("SELECT data FROM scale WHERE version = ?", (version,)).fetchone()
         return row[0] if row else None
 
     def keep_scale(self, version: int, data: bytes) -> None:
-        """Keeps it, for one version of how it is measured."""
+        """Stores the quantiles for a version of `scale.py`."""
         self._places.execute("INSERT OR REPLACE INTO scale VALUES (?, ?)", (version, data))
 
     def cosines(self, questions: Sequence[bytes], slots: Any) -> Any:
         """The cosine of each question with the vector in each slot, NaN for slot -1, in the order of `slots`: float64
         [len(questions), len(slots)].
 
-        Raises VectorsLostError when the file has none there.
+        Raises VectorsLostError if the file has no such slot.
         """
         import numpy
 
@@ -198,7 +198,7 @@ class VectorFile:
         records = self._records(places)
         if not len(records):
             return numpy.full((len(questions), len(places)), numpy.nan)
-        wanted = asked(questions)
+        wanted = as_numbers(questions)
         found = numpy.empty((len(questions), len(places)), numpy.float64)
         step = max(1, _NUMBERS_AT_ONCE // self._dimensions)
         for start in range(0, len(places), step):
@@ -208,9 +208,9 @@ class VectorFile:
         return found
 
     def load(self, slots: Any) -> Numbers | None:
-        """The vectors in these slots as numbers, for many questions; None if they take too much memory.
+        """The vectors in these slots as arrays, for many questions; None if they take too much memory.
 
-        Raises VectorsLostError when the file has none there.
+        Raises VectorsLostError if the file has no such slot.
         """
         import numpy
 
@@ -221,14 +221,14 @@ class VectorFile:
         return Numbers(records[places], places < 0)
 
     def values(self, slots: Any) -> Any:
-        """The vectors in these slots: int8 [len(slots), dimensions]. Raises VectorsLostError when the file has none there."""
+        """The vectors in these slots: int8 [len(slots), dimensions]. Raises VectorsLostError if the file has no such slot."""
         import numpy
 
         return self._records(slots)[slots, HEADER_BYTES:].view(numpy.int8)
 
     def _records(self, places: Any) -> Any:
-        """The records of the file, one a row, of which these are wanted; it is mapped again when it has grown. Raises
-        VectorsLostError."""
+        """All records of the file, uint8 [records, bytes], at least up to the largest slot in `places`; the file is mapped again
+        if it has grown. Raises VectorsLostError."""
         import numpy
 
         least = (int(places.max()) + 1) * self._record if len(places) else 0
@@ -254,7 +254,7 @@ class VectorFile:
         self._map = None
 
     def go_on_in_memory(self) -> None:
-        """Closes the files, which were removed, and starts empty in memory."""
+        """Closes the removed files, and continues with no vectors in memory."""
         self.path, self._map, self._memory = None, None, bytearray()
         self.is_lost = True
         self._places.close()
@@ -262,7 +262,7 @@ class VectorFile:
         self.token = self._birth()
 
     def count(self) -> int:
-        """How many records the file has; it grows with each new vector."""
+        """The number of records of the file."""
         row = self._places.execute("SELECT max(slot) FROM vector").fetchone()
         return 0 if row[0] is None else int(row[0]) + 1
 
@@ -275,7 +275,7 @@ class VectorFile:
         try:
             if os.fstat(fd).st_size < slot * self._record:
                 raise VectorsLostError
-            os.ftruncate(fd, slot * self._record)  # cuts off what a killed writer left
+            os.ftruncate(fd, slot * self._record)  # removes the incomplete records of a killed writer
             rest = memoryview(data)
             os.lseek(fd, 0, os.SEEK_END)
             while rest:
@@ -307,7 +307,7 @@ def _connect(path: str) -> sqlite3.Connection:
 
 
 class Questions(VectorFile):
-    """Vectors of questions, cached in `folder`; in memory where that cannot be written."""
+    """Vectors of questions, cached in `folder`; in memory if it cannot be written."""
 
     def __init__(self, folder: str, model: str, dimensions: int) -> None:
         try:

@@ -1,4 +1,4 @@
-"""One space as its index shows it: what rankers ask of it, and its memories by id and path."""
+"""The view of one space through its index: searches for rankers, and memories by id and path."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 _BLOCK = 1000
 _EMBEDDING_SHARE = 0.6
-"""What of a deadline may go to missing vectors; the rest is for the model to load and the question."""
+"""The share of a deadline for missing vectors; the rest is for loading the model and embedding the question."""
 
 
 def run_within(seconds: float, work: Callable[[], _T]) -> _T | None:
-    """What `work` returns, or None when it takes longer: then it goes on unheard and ends with the process.
+    """The result of `work`, or None if it takes longer than `seconds`: then it runs on until the process ends, unused.
 
-    Raises what `work` raises in time.
+    Raises the exception of `work`, if it fails in time.
     """
     results: list[_T] = []
     errors: list[Exception] = []
@@ -47,7 +47,7 @@ def run_within(seconds: float, work: Callable[[], _T]) -> _T | None:
     def run() -> None:
         try:
             results.append(work())
-        except Exception as error:  # noqa: BLE001 - handed on to the caller, if it still listens
+        except Exception as error:  # noqa: BLE001 - raised again for the caller, unless it has timed out
             errors.append(error)
 
     from threading import Thread
@@ -61,8 +61,8 @@ def run_within(seconds: float, work: Callable[[], _T]) -> _T | None:
 
 
 class Semantic:
-    """The embedder of an index, and the vectors of its model; both are opened on first use. `open_vectors` takes the
-    name and the dimensions of the model."""
+    """The embedder of an index, and the vectors of its model; both are opened at their first use. `open_vectors` takes the name
+    and the dimensions of the model."""
 
     def __init__(self, load: Callable[[], Embedder | None], open_vectors: Callable[[str, int], VectorFile]) -> None:
         self._load = load
@@ -73,7 +73,7 @@ class Semantic:
         self.vectors: VectorFile | None = None
 
     def __call__(self) -> tuple[Embedder, VectorFile] | None:
-        """Both; None when there is no embedder. Raises ProviderError, RefusedError."""
+        """The embedder and the vectors; None without an embedder. Raises ProviderError, RefusedError."""
         with self._lock:  # a search that missed its deadline may still be loading
             if not self._is_loaded:
                 self.embedder = self._load()
@@ -85,7 +85,7 @@ class Semantic:
             return self.embedder, self.vectors
 
     def model(self) -> str:
-        """The model of the embedder, or why there is none."""
+        """The name of the model, for messages; `off` without an embedder, `none: REASON` if it cannot be loaded."""
         try:
             semantic = self()
         except (ProviderError, RefusedError) as error:
@@ -93,9 +93,9 @@ class Semantic:
         return semantic[0].model if semantic else "off"
 
     def question(self, topic: str) -> tuple[str, bytes] | None:
-        """The model and its cached vector of a topic; nothing is computed."""
+        """The model and the cached vector of a topic; None without one, as nothing is computed."""
         if self.embedder is None or not self.embedder.is_calibrated:
-            return None  # one question and another are compared by thresholds that hold for calibrated cosines
+            return None  # thresholds for two questions are fitted to calibrated cosines
         if self.vectors is None or not self.vectors.lock.acquire(blocking=False):
             return None  # locked by a search that missed its deadline
         try:
@@ -127,28 +127,29 @@ SELECT row FROM (
 ) AS held
 WHERE start > ? OR (until <> '' AND until <= ?) OR (since <> '' AND since <= ?)
 """
-"""What did not hold at a moment: from when and until when each memory held, and when it was forgotten. A memory was not
-valid before it was recorded, unless its own times say so. One of the space `repo` that a copy in `main` supersedes does not
-say until when it held."""
+"""The rows that were not valid at a moment: by the start and end of validity of each memory, and the time of its deletion. A memory
+was not valid before it was recorded, unless it has times of its own. The end of one of the space `repo` that a copy in `main`
+supersedes is unknown, and is the time of its last update."""
 _OF_SESSIONS = "SELECT row FROM memory WHERE scope > 'session:' AND scope < 'session;'"
 _LINKS = "SELECT link.row, memory.row, relation, weight FROM link JOIN memory ON memory.id = target"
 
 
 MOST_CLUSTERED = 20_000
-"""Memories; time grows with their square, and these take some 20 seconds."""
+"""The most memories that are clustered: the time is quadratic, and so many take some 20 seconds."""
 MIN_CLUSTER_SIZE, MIN_SAMPLES = 4, 2
-"""Chosen on spaces of a talk and of a library's changes: with 5 samples, three of four memories are in no cluster."""
+"""Chosen with spaces of a talk and of a library's changes: with 5 samples, three of four memories are in no cluster."""
 _LARGEST, _LARGEST_SHARE = 20, 0.1
-"""A cluster of more members than either says nothing of them: without this, one in the talk had 88 % of all memories."""
+"""The most members of a cluster, or their share of the space, whichever is more: without this limit, one in the talk had 88 % of
+all memories, and so no meaning."""
 _NAMED_BY = 24
-"""A name is made of so many of the firmest members: it bounds how many memories are read."""
+"""Clusters are named by so many of their strongest members, which bounds how many memories are read."""
 
 
 class IndexedSpace(IndexedWords):
-    """A view of the version of a space that `tables` hold: what rankers ask of it, and its memories by id and path. A row is a
-    small integer that stands for a memory in one view.
+    """A view of the version of a space in `tables`: searches for rankers, and memories by id and path. A row is a small integer
+    that identifies a memory in one view.
 
-    Entries and groups are read once; the tables do not change.
+    Entries and groups are cached, as the tables do not change.
     """
 
     def __init__(
@@ -164,7 +165,7 @@ class IndexedSpace(IndexedWords):
 
     @property
     def size(self) -> int:
-        """How many memories the space has."""
+        """The number of memories of the space."""
         return self._tables.size
 
     @cached_property
@@ -173,7 +174,7 @@ class IndexedSpace(IndexedWords):
         return self._tables.policy
 
     def visible(self, query: Query) -> RowSet:
-        """The rows that pass the query's filters: active, not superseded, valid at its time, of its kinds, ..."""
+        """The rows that pass the query's filters: active, not superseded, valid at its time, of its kinds and so on."""
         others = self._select_rows(f"{_OF_SESSIONS} AND scope <> ?", f"session:{query.session}")
         if query.at is not None:
             out_of_force = self._select_rows(_NOT_HELD, query.at, query.at, query.at)
@@ -189,11 +190,11 @@ class IndexedSpace(IndexedWords):
         return RowSet(len(only), only)
 
     def has_sessions(self) -> bool:
-        """Whether any memory lives in a session, and ends with it."""
+        """Whether any memory has the scope of a session, and so ends with it."""
         return bool(self._select_rows(f"{_OF_SESSIONS} LIMIT 1"))
 
     def entries(self, rows: Sequence[int] | None = None) -> dict[int, Entry]:
-        """These rows, or all, with the fields that filters and order need."""
+        """The entries of these rows, or of all."""
         if rows is None:
             return {values[0]: _entry(values) for values in self._tables.select(_ENTRY)}
         new = [row for row in rows if row not in self._entries]
@@ -206,12 +207,12 @@ class IndexedSpace(IndexedWords):
 
     @cached_property
     def triggers(self) -> dict[int, tuple[str, ...]]:
-        """The triggers of each row that has any."""
+        """The triggers of each row that has some."""
         found = self._tables.select("SELECT row, triggers FROM memory WHERE triggers <> '' ORDER BY row")
         return {row: tuple(json.loads(texts)) for row, texts in found}
 
     def anchors(self, files: Sequence[str]) -> dict[int, list[tuple[str, int, int]]]:
-        """The rows anchored in one of these files: the file, the first and the last line, which are 0 for all of it."""
+        """The rows with anchors in these files, each with the file, the first and the last line; 0, 0 for the whole file."""
         found: dict[int, list[tuple[str, int, int]]] = {}
         select = "SELECT row, file, first, last FROM anchor WHERE file IN ?"
         for row, file, first, last in self._tables.select(select, list(files)):
@@ -219,11 +220,11 @@ class IndexedSpace(IndexedWords):
         return found
 
     def anchored_files(self) -> list[str]:
-        """The files that any row is anchored in, sorted."""
+        """The files of all anchors, sorted."""
         return [file for (file,) in self._tables.select("SELECT DISTINCT file FROM anchor ORDER BY file")]
 
     def groups(self, names: Sequence[str]) -> dict[str, RecordedGroup]:
-        """These groups (a session, a commit) with all their rows."""
+        """These groups (sessions, commits) with all their rows."""
         new = [name for name in names if name not in self._groups]
         members: dict[str, list[tuple[str, int, int]]] = {name: [] for name in new}
         select = "SELECT grp, position, row, terms FROM memory WHERE grp <> '' AND grp IN ?"
@@ -235,8 +236,7 @@ class IndexedSpace(IndexedWords):
         return {name: self._groups[name] for name in names}
 
     def links(self, rows: Sequence[int] | None = None) -> list[tuple[int, int, str, float]]:
-        """The links between rows, or those that begin or end at one of `rows`, in no order: from, to, relation, weight
-        (0..1)."""
+        """The links between rows, or those that begin or end at one of `rows`, unordered: start, end, relation, weight (0..1)."""
         statement = _LINKS
         if rows is not None:
             some = ",".join(str(int(row)) for row in rows)
@@ -245,11 +245,11 @@ class IndexedSpace(IndexedWords):
         return [(start, end, relation, weight) for start, end, relation, weight in self._tables.select(statement)]
 
     def fetch(self, rows: Sequence[int]) -> list[Memory]:
-        """The memories of these rows, read from the store, in the order asked. Raises CorruptError."""
+        """The memories of these rows, read from the store, in the order of `rows`. Raises CorruptError."""
         return self._tables.fetch(rows)
 
     def read(self, ids: Sequence[str]) -> list[Memory]:
-        """The memories of these ids, read from the store, in the order asked. Raises CorruptError."""
+        """The memories of these ids, read from the store, in the order of `ids`. Raises CorruptError."""
         return self._tables.read(ids)
 
     def dense(
@@ -260,11 +260,11 @@ class IndexedSpace(IndexedWords):
         first: Places = (),
         patience: float = math.inf,
     ) -> list[Nearness] | None:
-        """For each text its cosines with every passage that has a vector; in a very large space only with the nearest
-        ones, of `among`, when given. Missing vectors are computed for about `patience` seconds, a few in any case: those of
-        the passages that come `first`, each given by its row and its place there, and if there are few, of all.
+        """The nearness of every passage that has a vector to each text; in a very large space only of the nearest ones, of
+        `among`, if given. Missing vectors are computed for about `patience` seconds, a few in any case: those of the passages
+        `first`, each given by its row and its number there, and if few are missing, all.
 
-        None when there is no embedder, it fails, it does not read the language of the first text, or it takes longer than
+        None if there is no embedder, it fails, it does not read the language of the first text, or it takes longer than
         `within` seconds.
         """
         most = patience if within is None else min(patience, within * _EMBEDDING_SHARE)
@@ -289,7 +289,7 @@ class IndexedSpace(IndexedWords):
     def _dense_within(
         self, seconds: float, texts: Sequence[str], among: RowSet | None, first: Places, goes_on: Callable[[], bool]
     ) -> list[Nearness] | None:
-        """As `dense`, in a thread with a connection of its own: it may still be at work when the view has long been closed."""
+        """As `dense`, in a thread with its own connection, as it may still run after the view was closed."""
         open_beside = self._tables.beside()
 
         def work() -> list[Nearness] | None:
@@ -307,10 +307,10 @@ class IndexedSpace(IndexedWords):
         return found if meaning is None else meaning.resumed(texts, found or [])
 
     def embed(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
-        """Computes the missing vectors, those of statements and documents before messages of commits, and these before
-        hunks, new before old, until `goes_on`, which is asked after every batch, returns False; False when there is no embedder.
+        """Computes missing vectors, first of statements and documents, then of messages of commits, then of hunks, newest
+        first, until `goes_on`, which is called after every batch, returns False. Returns whether there is an embedder.
 
-        Vectors computed before an error are stored. Raises ProviderError, RefusedError, and OutdatedError when something was
+        Vectors computed before an error are stored. Raises ProviderError, RefusedError, and OutdatedError if memories were
         erased meanwhile.
         """
         meaning = self._meaning()
@@ -319,14 +319,14 @@ class IndexedSpace(IndexedWords):
         return meaning is not None
 
     def _meaning(self) -> Meaning | None:
-        """The vectors of the space, loaded when first asked for; None when there is no embedder."""
+        """The vectors of the space, loaded at their first use; None without an embedder."""
         if self._loaded is None and (semantic := self._semantic()) is not None:
             self._loaded = self._tables.meaning(*semantic, self._progress)
         return self._loaded
 
     def clusters(self, *, only_known: bool = False) -> Clusters:
-        """The clusters of the memories that are neither forgotten nor superseded, computed when the space has changed; with
-        `only_known` they are never computed. Raises CorruptError."""
+        """The clusters of the memories that are neither forgotten nor superseded, computed if the space has changed, except
+        with `only_known`. Raises CorruptError."""
         try:
             semantic = self._semantic()
             if semantic is None:
@@ -344,7 +344,7 @@ class IndexedSpace(IndexedWords):
             return Clusters(reason=error.message)
 
     def _find_clusters(self, meaning: Meaning, model: str) -> Clusters:
-        """The clusters of the memories that are neither forgotten nor superseded, which are stored until the space changes."""
+        """Computes the clusters, and stores them until the space changes."""
         from memcli.graph.elements import cluster_id, names
 
         ((count,),) = self._tables.select("SELECT count(*) FROM memory WHERE NOT hidden")
@@ -365,7 +365,7 @@ class IndexedSpace(IndexedWords):
         return Clusters(tuple(found))
 
     def find(self, ref: str) -> Memory | None:
-        """The memory of this id, or else the first at this path. Raises CorruptError."""
+        """The memory with this id, or otherwise the first at this path; None without either. Raises CorruptError."""
         for column in ("id", "path"):
             found = f"SELECT id FROM memory WHERE {column} = ? ORDER BY updated_at, id LIMIT 1"
             for (name,) in self._tables.select(found, ref):
@@ -378,14 +378,14 @@ class IndexedSpace(IndexedWords):
         return [name for (name,) in self._tables.select(found, text, text + LAST)]
 
     def count(self, wanted: CatalogueFilter) -> int:
-        """How many memories pass the filter, whatever the depth."""
+        """The number of memories that pass the filter, regardless of its depth."""
         where, values = _listed(wanted)
         ((count,),) = self._tables.select(f"SELECT count(*) FROM memory WHERE {where}", *values)
         return int(count)
 
     def places(self, wanted: CatalogueFilter) -> Iterator[tuple[str, str]]:
-        """The path and the id of each memory that passes the filter, in order of both; of a branch below the depth of the
-        filter only its path, with an empty id."""
+        """The path and the id of each memory that passes the filter, in order; for a branch below the depth of the filter only
+        its path, with an empty id."""
         if wanted.depth is not None:
             yield from self._branches(wanted, wanted.depth)
             return
@@ -399,8 +399,8 @@ class IndexedSpace(IndexedWords):
             after = block[-1] if block else after
 
     def newest(self, wanted: CatalogueFilter, count: int | None) -> list[str]:
-        """The ids of the memories that pass the filter, whatever the depth, the last updated first, then in order of path and
-        id; at most `count`."""
+        """The ids of at most `count` memories that pass the filter, regardless of its depth, the last updated first, then in
+        order of path and id."""
         where, values = _listed(wanted)
         limit = "" if count is None else f" LIMIT {count:d}"
         found = f"SELECT id FROM memory WHERE {where} ORDER BY updated_at DESC, path, id{limit}"
@@ -432,7 +432,7 @@ class IndexedSpace(IndexedWords):
                 yield from [(own, name) for own, name in self._tables.select(here, *values, path)]
 
     def counts(self) -> Counts:
-        """The space in numbers."""
+        """The numbers of memories of the space, by state, kind, relevance and tag."""
         from memcli.model.catalogue import Counts, tag_counts
 
         ((*sums, oldest, newest),) = self._tables.select(
@@ -452,12 +452,12 @@ class IndexedSpace(IndexedWords):
         return Counter(dict(found))
 
     def status(self) -> dict[str, int]:
-        """How many objects, terms, chunks, chunks with vectors and clusters the index holds."""
+        """The numbers of objects, terms, chunks, chunks with vectors and clusters in the index."""
         texts = "(SELECT key FROM passage UNION SELECT key FROM window) AS text"
         ((chunks,),) = self._tables.select(f"SELECT count(*) FROM {texts}")
         try:
             semantic = self._semantic()
-        except (ProviderError, RefusedError):  # `Index.embedder` reports it
+        except (ProviderError, RefusedError):  # reported by `embedder` of the index
             semantic = None
         return {
             "objects": self.size, "terms": self._tables.count_terms(), "chunks": chunks,
@@ -474,16 +474,16 @@ class IndexedSpace(IndexedWords):
 
 
 def _entry(values: Sequence[Any]) -> Entry:
-    """The entry of a row that has these columns of _ENTRY."""
+    """The entry of a row, given its columns of _ENTRY."""
     row, name, path, kind, tags, relevance, pinned, *rest = values
     return Entry(row, name, path, kind, tuple(tags.split()), relevance, bool(pinned), *rest)
 
 
 def _groups(rows: Any, means: Any, ids: Mapping[int, str]) -> list[list[tuple[int, float]]]:
-    """The rows of each cluster with their strengths, the firmest first; the largest cluster first."""
+    """The rows of each cluster with their strengths, the strongest first; the largest cluster first."""
     from memcli.graph.hdbscan import hdbscan
 
-    by_id = sorted(range(len(rows)), key=lambda n: ids[int(rows[n])])  # rows depend on what was indexed first
+    by_id = sorted(range(len(rows)), key=lambda n: ids[int(rows[n])])  # row numbers depend on the order of indexing
     largest = max(_LARGEST, int(_LARGEST_SHARE * len(rows)))
     clusters, strengths = hdbscan(means[by_id], MIN_CLUSTER_SIZE, MIN_SAMPLES, largest)
     groups: dict[int, list[tuple[int, float]]] = {}
@@ -502,7 +502,7 @@ def _conditions(query: Query) -> tuple[list[str], list[Any]]:
         (query.without_kinds, "kind NOT IN ?", (list(query.without_kinds),)),
         (query.ids, "id IN ?", (list(query.ids),)),
         *((True, "instr(tags, ?) > 0", (f" {tag} ",)) for tag in query.tags),
-        # The slash and the character after it bound all that lies below the prefix.
+        # The slash, and the character after it in Unicode, bound all paths below the prefix.
         (query.under, "(path = ? OR (path >= ? AND path < ?))", (prefix, f"{prefix}/", f"{prefix}0")),
         (query.scope, "scope IN (?, ?)", (query.scope, f"{query.scope}:{query.session}")),
         (query.since, "created_at >= ?", (query.since,)),
@@ -511,23 +511,23 @@ def _conditions(query: Query) -> tuple[list[str], list[Any]]:
         (query.min_importance is not None, "importance >= ?", (query.min_importance,)),
         (query.require_high_relevance, "relevance = 'high'", ()),
     ]
-    asked = [(condition, values) for is_asked, condition, values in filters if is_asked]
-    return [condition for condition, _ in asked], [value for _, values in asked for value in values]
+    active = [(condition, values) for is_set, condition, values in filters if is_set]
+    return [condition for condition, _ in active], [value for _, values in active for value in values]
 
 
 def _listed(wanted: CatalogueFilter, after: tuple[str, str] | None = None) -> tuple[str, list[Any]]:
-    """SQL for the memories that pass the filter, or for those of them that come after a path and an id; with its values."""
+    """SQL for the memories that pass the filter, if given only those after a path and an id; and its values."""
     prefix = wanted.under.strip("/")
     where: list[str] = []
     values: list[Any] = []
-    if after is not None:  # instead of the lower bound of the prefix, else a database may begin there for every block
+    if after is not None:  # instead of the prefix's lower bound, at which a database might begin for every block
         where.append("(path, id) > (?, ?)")
         values += after
     elif prefix:
         where.append("path >= ?")
         values.append(prefix)
     if prefix:
-        # The character after the slash ends all that lies below the prefix.
+        # `0` is the character after the slash in Unicode: no path below the prefix sorts after it.
         where.append("path < ? AND (path = ? OR path >= ?)")
         values += [f"{prefix}0", prefix, f"{prefix}/"]
     if wanted.kinds:

@@ -1,4 +1,4 @@
-"""The words of a space: which rows contain the terms of a question, how often, and in which passages."""
+"""Search by words: which rows contain the terms of a query, how often, and in which passages."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.index.tables import SpaceTables
 
-_MOST_KEPT = 12_000_000
-"""Characters; a memory has about 1,500 of them."""
+_MOST_CACHED = 12_000_000
+"""The most characters of terms that are cached; a memory has about 1,500."""
 _RAW, _CONTENT = FIELDS.index("raw"), FIELDS.index("content")
 _NEXT_FIELD = " \n "
 
@@ -25,15 +25,15 @@ _NO_COUNTS: Mapping[str, tuple[int, int]] = {}
 
 
 class Terms(NamedTuple):
-    """The terms of a memory: each with a blank before and after it, field by field. A field begins at one of `starts` and
-    has as many terms as `lengths` says."""
+    """The terms of a memory, field by field, each between two blanks. `starts` are the offsets of the fields in `text`, `lengths`
+    their numbers of terms."""
 
     text: str
     starts: tuple[int, ...]
     lengths: tuple[int, ...]
 
     def find(self, term: str) -> list[int]:
-        """Where in the text the term stands."""
+        """The offsets of the term in the text."""
         found = []
         word = f" {term} "
         at = self.text.find(word)
@@ -43,22 +43,22 @@ class Terms(NamedTuple):
         return found
 
     def by_field(self, places: Sequence[int]) -> tuple[int, ...]:
-        """How many of the places are in each field."""
+        """The number of the offsets `places` in each field."""
         counts = [0] * len(self.starts)
         for at in places:
             counts[bisect_right(self.starts, at) - 1] += 1
         return tuple(counts)
 
     def ordinals(self, term: str, field: int) -> list[int]:
-        """For each time that the term stands in the field how many terms of the field come before it."""
+        """The number of terms of the field before each occurrence of the term in it."""
         first = self.starts[field]
         inside = [at for at in self.find(term) if bisect_right(self.starts, at) - 1 == field]
         return list(accumulate(self.text.count(" ", *two) for two in pairwise([first, *inside])))
 
 
 class AnalysedPassage(NamedTuple):
-    """A passage prepared for scoring: what does not depend on the query, the terms of its heading, and either the terms
-    of the text that it spans or the `field` that it equals."""
+    """A passage prepared for scoring: `bare` does not depend on the query, `above` are the terms of its heading. Its own terms
+    are those from `first` up to `last` of the raw text, or all of one `field`."""
 
     bare: PassageTerms
     above: tuple[str, ...]
@@ -72,28 +72,28 @@ _PASSAGES = "SELECT row, n, form, first, last, heading, is_versioned FROM passag
 
 
 class RowTerms:
-    """The terms of memories in the index. The last ones read are cached, up to a number of characters."""
+    """Reads the terms of memories from the index, and caches the last ones."""
 
     def __init__(self, tables: SpaceTables) -> None:
         self._tables = tables
         self._terms: dict[int, Terms] = {}
         self._passages: dict[int, tuple[AnalysedPassage, ...]] = {}
-        self._kept = 0
+        self._characters = 0
 
     def terms(self, rows: Sequence[int]) -> dict[int, Terms]:
-        """The terms of each of the rows."""
+        """The terms of these rows."""
         for row, *texts in self._tables.select(_TEXTS, [row for row in rows if row not in self._terms]):
             self._terms[row] = made = read_terms(texts)
-            self._kept += len(made.text)
+            self._characters += len(made.text)
         found = {row: self._terms[row] for row in rows}
-        while self._kept > _MOST_KEPT:
+        while self._characters > _MOST_CACHED:
             row = next(iter(self._terms))
-            self._kept -= len(self._terms.pop(row).text)
+            self._characters -= len(self._terms.pop(row).text)
             self._passages.pop(row, None)
         return found
 
     def passages(self, terms: Mapping[int, Terms]) -> dict[int, tuple[AnalysedPassage, ...]]:
-        """The passages of the rows whose terms these are."""
+        """The passages of the rows of `terms`."""
         new = [row for row in terms if row not in self._passages]
         read: dict[int, list[AnalysedPassage]] = {row: [] for row in new}
         for row, *values in self._tables.select(_PASSAGES, new):
@@ -113,7 +113,7 @@ class RowTerms:
 
 
 def read_terms(texts: Sequence[str]) -> Terms:
-    """The terms of a memory whose FIELDS, as terms with blanks between them, these are."""
+    """The terms of a memory, given its FIELDS as stored: terms with blanks between them."""
     starts = [0]
     for text in texts[:-1]:
         starts.append(starts[-1] + len(text) + len(_NEXT_FIELD))
@@ -122,13 +122,13 @@ def read_terms(texts: Sequence[str]) -> Terms:
 
 
 COMMON_SHARE, COMMON = 0.1, 1_000
-"""A term in more than this share of a space finds no candidates while there are rarer ones; it still counts in scores. Where
-common terms are asked for too, it must be in more memories than this."""
+"""A term in more than this share of a space finds no candidates if the query has a rarer one; it still counts in scores. With
+`with_common`, it must also be in more memories than COMMON."""
 _MOST_FREQUENCIES = 10_000
-"""How many terms of questions are kept with their frequencies."""
+"""The most terms whose frequencies are cached."""
 
 _Counts = Mapping[str, tuple[int, ...]]
-"""How often each term of a question stands in each of FIELDS; terms that a memory does not have are left out."""
+"""The number of occurrences of each term of a query in each of FIELDS; terms that a memory lacks are left out."""
 _NONE: _Counts = {}
 
 
@@ -139,13 +139,13 @@ class IndexedWords:
         self._tables = tables
         self._rows = RowTerms(tables)
         self._frequencies: dict[str, int] = {}
-        self._asked: tuple[str, ...] = ()
+        self._last_terms: tuple[str, ...] = ()
         self._known: list[str] = []
         self._counts: dict[int, _Counts] = {}
 
     def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
         """The terms of each row's path, tags, source and summary, as four tuples."""
-        # A text that is its own summary is not kept as one.
+        # The index stores no summary of a text that is its own summary.
         found = self._tables.select(
             "SELECT memory.row, term.path, term.tags, source, CASE summary WHEN '' THEN raw ELSE summary END"
             " FROM memory JOIN term ON term.rowid = memory.row"
@@ -155,9 +155,9 @@ class IndexedWords:
     def lexical(
         self, terms: Sequence[str], limit: int, among: RowSet | None = None, *, with_common: bool = False
     ) -> TermStats:
-        """At most `limit` of the best rows (of `among`, when given) that contain any of the terms, with the number of
-        occurrences in each field. Rows that contain only terms which are common in the space are left out, unless
-        `with_common`; then a memory added about something else takes no row away."""
+        """At most `limit` of the best rows (of `among`, if given) that contain any of the terms, with the number of
+        occurrences in each field. Rows that contain only common terms of the space are left out, unless `with_common`: then
+        memories about another matter, which make a term common, remove no row."""
         frequencies = without_absent(self._frequencies_of(terms))
         known = [t for t in frequencies if frequencies[t]]
         most = max(COMMON if with_common else 0.0, COMMON_SHARE * self._tables.size)
@@ -173,7 +173,7 @@ class IndexedWords:
         )
 
     def passages(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, list[PassageTerms]]:
-        """How often the terms occur in each passage of these rows, in order."""
+        """The passages of these rows, in order, with the occurrences of the terms in each."""
         read = self._rows.terms(rows)
         counts = self._count(terms, read)
         return {
@@ -184,8 +184,8 @@ class IndexedWords:
     def _count(self, terms: Sequence[str], rows: Mapping[int, Terms]) -> dict[int, _Counts]:
         """The frequencies of the terms in each of the rows. Those of the last query are cached, since its passages are
         scored next."""
-        if tuple(terms) != self._asked:
-            self._asked, self._counts = tuple(terms), {}
+        if tuple(terms) != self._last_terms:
+            self._last_terms, self._counts = tuple(terms), {}
             found = self._frequencies_of(terms)
             self._known = [t for t in terms if found[t]]
         words = [(t, f" {t} ") for t in self._known]
@@ -195,8 +195,8 @@ class IndexedWords:
         return {row: self._counts[row] for row in rows}
 
     def _candidates(self, terms: Sequence[str], limit: int, among: RowSet) -> list[int]:
-        """The best rows by their scores. Rows that tie at the end of the list are all left out, or, when nothing else is
-        there, taken in order of id: what is cut off must not depend on the history of the index."""
+        """At most `limit` of the best rows. Rows that tie at the end of the list are all left out, or, if there are no others,
+        taken in order of id: the choice must not depend on the history of the index."""
         if not terms:
             return []
         given = self._frequencies_of(terms)
@@ -220,7 +220,7 @@ class IndexedWords:
 
 
 def _counted(
-    passages: Sequence[AnalysedPassage], terms: Terms, counts: _Counts, asked: Sequence[str]
+    passages: Sequence[AnalysedPassage], terms: Terms, counts: _Counts, query: Sequence[str]
 ) -> list[PassageTerms]:
     """The passages of a memory, each with the frequencies of the query's terms in it; `counts` has those of the whole
     memory."""
@@ -230,15 +230,15 @@ def _counted(
     found = []
     for one in passages:
         if one.field is not None:
-            told = {t: numbers[one.field] for t, numbers in counts.items() if numbers[one.field]}
+            inside = {t: numbers[one.field] for t, numbers in counts.items() if numbers[one.field]}
         else:
             ordinals = ordinals or {t: terms.ordinals(t, _RAW) for t in counts}
             inside = {t: bisect_left(at, one.last) - bisect_left(at, one.first) for t, at in ordinals.items()}
-            told = {t: n for t, n in inside.items() if n}
+            inside = {t: n for t, n in inside.items() if n}
         above = one.above
         if above:
-            both = {t: (above.count(t), told.get(t, 0)) for t in asked if t in told or t in above}
+            both = {t: (above.count(t), inside.get(t, 0)) for t in query if t in inside or t in above}
         else:
-            both = {t: (0, n) for t, n in told.items()}
+            both = {t: (0, n) for t, n in inside.items()}
         found.append(replace(one.bare, counts=both) if both else one.bare)
     return found

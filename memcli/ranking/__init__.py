@@ -1,4 +1,5 @@
-"""The backends: ways to order a space by a question. To add one, describe it as a `ScoringScheme` and name it here."""
+"""The backends of recall, each a way to rank the memories of a space for a query. To add one, write a `ScoringScheme` and a
+branch of `open_ranker`."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ RANKERS = ("basic", "fusion", "graph", "hybrid", "patricia", "raptor")
 
 
 def open_ranker(name: str) -> Ranker:
-    """The backend of this name, one of RANKERS. No module of another backend is loaded."""
+    """The backend with this name, one of RANKERS; only its module is imported."""
     if name == "fusion":
         from memcli.ranking.fusion import rank
 

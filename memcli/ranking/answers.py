@@ -1,7 +1,7 @@
-"""How well single passages answer, and how probable it is that what a memory shows answers the question.
+"""The scores of single passages, and the probability that a memory answers the question.
 
-Words and meaning are on one scale for documents, messages and changes alike. The cosines of rows are arrays: of ten thousand rows
-only the nearest are looked at one by one. Every number was chosen by measurement: see bench/README.md.
+Words and meaning are on one scale for documents, messages and changes. The cosines of rows are arrays, as of ten thousand rows
+only the nearest are read one by one. Every number was chosen by measurement: see bench/README.md.
 
 Confidence is a logistic regression over a dozen signals of the question and the memory, with weights of its own for each form of
 text, for questions and for the prompts of an agent (which ask for nothing), and for passages without a vector. The weights are
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
 
 
 class Cosines(Record):
-    """The cosine of each of some rows: int64 [n], ascending, and float64 [n]. Without rows NumPy is not needed."""
+    """The cosines of some rows: `rows` is int64 [n], ascending, `values` float64 [n]. Without rows NumPy is not imported."""
 
     rows: Any = ()
     values: Any = ()
 
     def among(self, visible: RowSet) -> Cosines:
-        """Those of the rows that are visible."""
+        """The cosines of the visible rows."""
         if not len(self.rows) or (visible.only is None and not visible.hidden):
             return self
         import numpy
@@ -69,14 +69,14 @@ class Cosines(Record):
         return dict(zip(wanted[is_known].tolist(), self.values[places[is_known]].tolist(), strict=True))
 
     def nearest(self, count: int) -> list[int]:
-        """The `count` rows with the best cosines; those that tie with the last one too, so that row numbers decide nothing."""
+        """The `count` rows with the best cosines, and those that tie with the last one, as row numbers must not decide."""
         if len(self.rows) <= count:
             return [int(row) for row in self.rows]
         import numpy
 
         last = len(self.rows) - count
         least = round(float(numpy.partition(self.values, last)[last]), 6)
-        near = numpy.flatnonzero(self.values >= least - 1e-6)  # spares most rows the rounding
+        near = numpy.flatnonzero(self.values >= least - 1e-6)  # a margin, so that only these are rounded
         found = zip(self.rows[near].tolist(), self.values[near].tolist(), strict=True)
         return [row for row, cosine in found if round(cosine, 6) >= least]
 
@@ -84,16 +84,16 @@ class Cosines(Record):
 NONE = Cosines()
 
 APART, ANSWERS = -0.15, 0.6
-"""The cosines of what has nothing in common, and of what answers well."""
+"""The cosines of unrelated texts, and of a good answer."""
 
 
 def closeness(cosine: float) -> float:
-    """A cosine on the scale of words: 0 where nothing is in common, 1 where it answers well."""
+    """A cosine on the scale of words: 0 for unrelated texts, 1 for a good answer."""
     return max(0.0, (cosine - APART) / (ANSWERS - APART))
 
 
 def mixed(near: Sequence[tuple[float, Nearness]]) -> Cosines:
-    """The cosine of each row by one text or several, each with its share."""
+    """The cosine of each row: the weighted sum of those with several texts, each given with its share."""
     (share, first), *others = near
     values = first.best if share == 1 else share * first.best
     for share, other in others:
@@ -102,20 +102,20 @@ def mixed(near: Sequence[tuple[float, Nearness]]) -> Cosines:
 
 
 FORM_WEIGHTS: Mapping[str, float] = {HUNK: 0.55, MESSAGE: 0.8, MARKUP: 0.6}
-"""What a passage of a form counts beside one of prose: at equal words a document answers, a hunk only shows."""
+"""The weight of a passage by its form, relative to prose: with equal words a document states what a hunk only implies."""
 LEXICAL_SHARE = 0.3
 TOLD_LEXICAL_SHARE = 0.5
-"""The share of words in the score of a passage, 0..1; the rest is meaning. A memory that was told in a few words is found by
-them."""
+"""The share of words in the score of a passage, 0..1; the rest is meaning. The second is for memories that were not read from
+files: they are short, and found by their words."""
 K1, B = 1.2, 0.75
 LENGTH = 70
-"""How many terms a passage of common length has, with its heading."""
+"""The number of terms of a passage of usual length, with its heading."""
 SINCE_WEIGHT = 0.15
-"""What the heading of a version adds where the topic asks since when."""
+"""The score of a heading with a version if the topic asks since when."""
 EXACT_WEIGHT = 0.5
-"""What a passage with all the rare names of the topic gets: identifiers, versions, options, file names."""
+"""The score of a passage with all rare names of the topic: identifiers, versions, options, file names."""
 RARE_SHARE, RARE = 0.02, 3
-"""A name in at most this share of the memories, or in so few, says which one is meant."""
+"""A name is rare in at most this share of the memories, or in at most so many."""
 
 _SINCE = re.compile(
     r"\b(?:since|from|as of|in|until|before|after|by)\s+(?:which|what)\s+(?:version|release)"
@@ -127,7 +127,7 @@ _NO_TERM = (0, 0)
 
 
 class Scored(NamedTuple):
-    """A passage by its number, its score, 0..1, the parts that the score is the sum of, and its form."""
+    """A passage: its number, its score, 0..1, the parts whose sum is the score, and its form."""
 
     n: int
     score: float
@@ -136,14 +136,14 @@ class Scored(NamedTuple):
 
 
 Near = Sequence[tuple[float, Nearness]]
-"""The nearness of all passages to the topic, in parts with their shares."""
+"""The nearness of all passages to each form of the topic, with its share."""
 
 Answers = Mapping[int, Sequence[Scored]]
-"""For each row its passages, best first."""
+"""The scored passages of each row, best first."""
 
 
 Signs = Mapping[int, Sequence[tuple[float, float]]]
-"""For each passage of each row its BM25F score by words, and its cosine, NaN where it has no vector."""
+"""For each passage of each row its BM25F score by words, and its cosine, NaN without a vector."""
 
 
 def measure(
@@ -155,14 +155,14 @@ def measure(
 ) -> dict[int, list[tuple[float, float]]]:
     """For every passage its BM25F score by words and its cosine with the topic (-1..1, NaN without a vector).
 
-    `read` are the rows of documents and changes; `near`, and `read_near` for these rows, is the nearness to the topic, in
-    parts with their shares, empty without an embedder.
+    `read` are the rows of documents and changes; `near`, and for these rows `read_near`, is the nearness to the topic, empty
+    without an embedder.
     """
     weights = {term: idf(stats.size, frequency) for term, frequency in stats.frequencies.items()}
     signs = {}
     for row, found in passages.items():
-        told = {} if row in read else stats.counts.get(row, {})
-        words = [_words(one, stats, weights, row, told) for one in found]
+        of_memory = {} if row in read else stats.counts.get(row, {})
+        words = [_words(one, stats, weights, row, of_memory) for one in found]
         signs[row] = list(zip(words, cosines_of(read_near if row in read else near, row, len(found)), strict=True))
     return signs
 
@@ -174,19 +174,19 @@ def answers(
     read: Collection[int],
     signs: Signs,
 ) -> Answers:
-    """The score of every passage (0..1), of the values that `measure` returns for it; best first in each row."""
+    """The passages of each row, best first, with scores (0..1) from the values in `signs`, which `measure` returns."""
     high = most(stats)
     asks_since = bool(_SINCE.search(query.topic))
-    # the names in the topic that stand in few memories, each with its share
+    # Names in few memories identify the answer; each counts by its share of their rarity.
     most_rare = max(RARE, RARE_SHARE * stats.size)
     known = {name: stats.frequencies.get(name, 0) for name in exact_terms(query.topic)}
     rare = {name: idf(stats.size, n) for name, n in known.items() if 0 < n <= most_rare}
     names = {name: weight / sum(rare.values()) for name, weight in rare.items()}
     keyword, semantic = query.weights.get("keyword"), query.weights.get("semantic")
 
-    def scored(one: PassageTerms, is_told: bool, words: float, cosine: float) -> Scored:
+    def scored(one: PassageTerms, is_authored: bool, words: float, cosine: float) -> Scored:
         weight = FORM_WEIGHTS.get(one.form, 1.0)
-        lexical = TOLD_LEXICAL_SHARE if is_told else LEXICAL_SHARE
+        lexical = TOLD_LEXICAL_SHARE if is_authored else LEXICAL_SHARE
         lexical = 1.0 if math.isnan(cosine) else lexical
         why = {"words": weight * (lexical if keyword is None else keyword) * words / high}
         if not math.isnan(cosine):
@@ -210,15 +210,15 @@ def _words(
     stats: TermStats,
     weights: Mapping[str, float],
     row: int,
-    told: Mapping[str, Sequence[int]],
+    of_memory: Mapping[str, Sequence[int]],
 ) -> float:
-    """BM25F over the passage with its heading and, where its memory was `told`, the other fields of that. `weights` are those
-    of the terms."""
-    counts = {} if one.form == CONTEXT else told
+    """The BM25F score of a passage with its heading, and with the other fields of its memory, if `of_memory` has the counts of
+    its terms. `weights` are the weights of the terms."""
+    counts = {} if one.form == CONTEXT else of_memory
     if not counts and not one.counts:
         return 0.0
     own = 1 / (1 - B + B * one.length / LENGTH)
-    # what one occurrence in each field of the memory counts for the passage, which is none of its own
+    # The field that contains the passage is counted by passage, so its other terms have no weight.
     fields = (_RAW_FIELD, _CONTENT_FIELD if one.form == CONTENT else _RAW_FIELD)
     lengths = stats.lengths[row] if counts else LENGTHS
     norms = [
@@ -237,7 +237,7 @@ def _words(
 
 
 def cosines_of(near: Near, row: int, count: int) -> list[float]:
-    """How near each of the `count` passages of a row is to the topic; NaN where it has no vector."""
+    """The cosine of each of the `count` passages of a row with the topic, summed over its forms; NaN without a vector."""
     if not near:
         return [math.nan] * count
     parts = [[share * cosine for cosine in nearness.of(row, count)] for share, nearness in near]
@@ -245,11 +245,11 @@ def cosines_of(near: Near, row: int, count: int) -> list[float]:
 
 
 NEIGHBOUR = 50
-"""The memory by whose cosine those of the others are measured: the so many-th nearest of the space."""
+"""Cosines are compared with that of the memory at this rank among the nearest of the space."""
 HALF_SMALL = 100
-"""A space of so many memories is half as small as an empty one."""
+"""The number of memories of a space at which `Signals.small` is 1/2."""
 FORMS = ("authored", "document", "message", "change")
-"""Each has weights of its own."""
+"""The forms of memories, each with its own weights."""
 
 _CAPITALIZED = re.compile(r"(?<![.?!:\"'(]\s)(?<=\s)[A-Z][\w'-]*")
 _ASKS = re.compile(
@@ -259,15 +259,16 @@ _ASKS = re.compile(
 
 
 class Signals(NamedTuple):
-    """What is known of a question and one memory that was found for it.
+    """The signals of a question and one of its hits.
 
-    `passage`: the share (0..1) of the question's words, by weight, in its best passage with the heading, and in what was
-    written down as a whole, with its path and tags; `strange`: the share of words that the space lacks; `stranger`: a name among them (0 or 1);
-    `cosine`: that of the memory with the question, `above`: how much it exceeds that of the 50th nearest memory (both 0
-    without vectors); `exact`: the share of the names in the question (identifiers, versions, files) that the memory
-    lacks; `score`: that of the ranking, `relative`: the same over the best score; `lead`: how much, as a share of it, the
-    best score exceeds the fifth; `asks`: the question has the form of one (0 or 1); `length`: the logarithm of the number
-    of its terms; `small`: 1 in an empty space, 1/2 in one of a hundred memories, where fewer are near by chance.
+    `passage`: the share (0..1) of the question's words, by weight, in the best passage with its heading, or for memories not
+    read from files in the whole memory, with path and tags, if that is more; `strange`: the share of words that the space lacks;
+    `stranger`: whether a name is among them (0 or 1); `cosine`: of the memory with the question; `above`: its difference to the
+    cosine of the 50th nearest memory (both 0 without vectors); `exact`: the share of the names in the question (identifiers,
+    versions, files) that the memory lacks; `score`: of the ranking; `relative`: the score divided by the best score; `lead`: the
+    difference of the best score to the fifth, divided by the best; `asks`: whether the topic has the form of a question (0 or 1);
+    `length`: the logarithm of the number of its terms; `small`: 1 in an empty space, 1/2 in one of a hundred memories, where
+    fewer are near by chance.
     """
 
     passage: float
@@ -283,11 +284,11 @@ class Signals(NamedTuple):
     length: float
     small: float
     both: float
-    """The product of `passage` and `cosine`: words and meaning agree."""
+    """The product of `passage` and `cosine`, high if words and meaning agree."""
 
 
 def form_of(entry: Entry, passage: PassageTerms | None) -> str:
-    """The one of FORMS that a memory has, by its best passage."""
+    """The form of a memory, one of FORMS, by its best passage."""
     if not entry.is_read:
         return "authored"
     if passage is not None and passage.form == MESSAGE:
@@ -314,8 +315,8 @@ class QuestionSignals:
     def of(
         self, row: int, passage: PassageTerms | None, score: float, best: float, fifth: float, *, is_read: bool = False
     ) -> Signals:
-        """The signals of a row with this best passage and this score, among scores of which these are the best and the
-        fifth. Of what was read from a document or a change only the passage counts."""
+        """The signals of a row, given its best passage and its score, and the best and the fifth score of the ranking. If the
+        memory was read from a document or a change, only the passage counts."""
         inside = 0.0 if is_read and passage else self._covered.get(row, 0.0)
         if passage:
             inside = max(inside, sum(self._weights.get(term, 0.0) for term in passage.counts) / self._total)
@@ -331,8 +332,8 @@ class QuestionSignals:
 
 @cache
 def _weights() -> Mapping[str, Mapping[str, Sequence[float]]]:
-    """By use ("question", "prompt", each also with " by words"), and by form: a weight for each of Signals, and the constant.
-    By "calibration" and use: a weight for each of Evidence, and the constant."""
+    """The weights in `confidence.json`: by use ("question", "prompt", each also with " by words") and form, the weights of
+    Signals and the constant; by "calibration" and use, the weights of Evidence and the constant."""
     with open(os.path.join(os.path.dirname(__file__), "confidence.json"), "rb") as file:
         found: Mapping[str, Mapping[str, Sequence[float]]] = json.load(file)
     return found
@@ -347,11 +348,11 @@ def probability(signals: Signals, form: str, *, is_prompt: bool, by_meaning: boo
 
 
 class Evidence(NamedTuple):
-    """What the first hits of a ranking show together of whether one of them answers.
+    """Features of the first hits of a ranking for the probability that one of them answers.
 
-    `best`: the logit of the best of their probabilities; `cosine`, `both` and `score`: by how much the greatest of these
-    signals exceeds the fifth greatest: what answers stands out; `passage`: its mean over the first three; the others are
-    those of the question, as in Signals.
+    `best`: the logit of the best of their probabilities; `cosine`, `both` and `score`: the difference of the greatest and the
+    fifth greatest of these signals, as an answer stands out; `passage`: the mean of this signal over the first three; the
+    others are signals of the question.
     """
 
     best: float
@@ -367,7 +368,7 @@ class Evidence(NamedTuple):
 
 
 def evidence_of(probabilities: Sequence[float], signals: Sequence[Signals]) -> Evidence:
-    """The evidence in one or more hits, best first, by their probabilities and their signals."""
+    """The evidence of one or more hits, best first, from their probabilities and their signals."""
     best = min(max(*probabilities, 1e-6), 1 - 1e-6)
 
     def spread(values: Sequence[float]) -> float:
@@ -389,8 +390,8 @@ def calibrated(evidence: Evidence, *, by_meaning: bool) -> float:
 
 
 def has_stranger(question: str, frequencies: Mapping[str, int]) -> bool:
-    """Whether the question names, with a capital letter inside a sentence, what the space never mentions."""
-    if language(question) == "german":  # whose nouns all have one
+    """Whether the question has a name, with a capital inside a sentence, that does not occur in the space."""
+    if language(question) == "german":  # all nouns have capitals
         return False
     for match in _CAPITALIZED.finditer(question):
         forms, word = terms(match[0]), match[0].lower().removesuffix("'s")

@@ -1,11 +1,11 @@
-"""Clusters of texts by their terms: bisected again and again, so that the result is a tree, with a summary of each.
+"""Clusters of texts by their terms: a tree made by repeated bisection, with a summary of each cluster.
 
 Bisecting k-means after M. Steinbach, G. Karypis, V. Kumar: "A Comparison of Document Clustering Techniques", 2000,
 on hashed term vectors (K. Weinberger et al.: "Feature Hashing for Large Scale Multitask Learning", 2009). The seeds
-of a cut are the text farthest from the middle and the one farthest from that, so nothing is left to chance; vectors
-are whole numbers small enough for float32 to add exactly in any order, so every machine cuts alike.
+of a cut are the text farthest from the centre and the one farthest from that, so the result is deterministic; vectors are
+whole numbers small enough for exact sums in float32 in any order, so it is the same on every machine.
 
-A summary is made of those of the parts (P. Sarthi et al.: "RAPTOR: Recursive Abstractive Processing for Tree-Organized
+A summary combines those of the parts (P. Sarthi et al.: "RAPTOR: Recursive Abstractive Processing for Tree-Organized
 Retrieval", 2024), with the strongest terms of a cluster in place of a language model's abstract.
 """
 
@@ -31,25 +31,25 @@ if TYPE_CHECKING:
 
 DIMENSIONS = 256
 LENGTH = 2048
-"""Of every vector: the sums of a dot product stay below 2^24."""
+"""The length of every vector: the sums of a dot product stay below 2^24."""
 LEAST_SHARE = 0.2
-"""A cut leaves at least this share on either side: it bounds the depth of the tree, whatever the texts."""
+"""The least share of members on either side of a cut, which bounds the depth of the tree for any texts."""
 ROUNDS = 2
 IDF_STEPS = 8
 MAX_COUNT = 3
-"""More of the same term in one text count no more."""
+"""The most occurrences of a term in one text that count."""
 LEAF_SIZE = 8
-"""The members of the smallest clusters, at most."""
+"""The most members of a cluster that is not cut."""
 SUMMARY_TERMS = 64
-"""What a summary has room for: the higher in the tree, the more it leaves out."""
+"""The most terms of a summary: the higher in the tree, the more it leaves out."""
 _MEMORY_TERMS = 48
-"""The terms of the summary of a memory that count in clusters, beside those of its path, tags and source."""
+"""The number of terms of a memory's summary by which it is clustered, in addition to those of its path, tags and source."""
 
 
 def tight(texts: Sequence[Mapping[str, int]], largest: int, least: float) -> list[tuple[int, ...]]:
-    """The smallest clusters, without members whose mean cosine with the others is below `least`: those are in none.
+    """The smallest clusters, as positions in `texts`, without members whose mean cosine with the others is below `least`.
 
-    So few texts that they would all be one cluster are none.
+    At most `largest` texts have no clusters, as they would all be in one.
     """
     vectors = _vectors(texts)
     found = []
@@ -73,8 +73,8 @@ def tight(texts: Sequence[Mapping[str, int]], largest: int, least: float) -> lis
 
 
 class ClusterNode(Record):
-    """Texts that are alike, by their places in what was clustered, or memories by their rows; `parts` are the two clusters that
-    it falls into. `shares[term]` is the share of its members that its summary says have the term; texts have no summary."""
+    """A cluster of texts, by their positions, or of memories, by their rows; `parts` are the two clusters into which it is cut.
+    `shares` is the summary of a cluster of memories: the share of members that have each term."""
 
     members: tuple[int, ...]
     parts: tuple[ClusterNode, ...] = ()
@@ -82,17 +82,17 @@ class ClusterNode(Record):
 
 
 def summary_tree(texts: Mapping[int, Sequence[str]]) -> ClusterNode:
-    """The tree over memories, given the terms of each. The order of `texts` must not depend on chance."""
+    """The tree over memories, given the terms of each row, in a deterministic order."""
     rows = list(texts)
     counted = [Counter(terms) for terms in texts.values()]
     frequencies = Counter(term for text in counted for term in text)
-    # A term of one memory summarizes nothing but that one.
+    # A term of only one memory is no common subject.
     rarity = {term: idf(len(rows), n) for term, n in frequencies.items() if n > 1}
     return _summarized(_cut(_vectors(counted), range(len(rows)), LEAF_SIZE), rows, counted, rarity)[0]
 
 
 def texts_of(view: IndexedSpace, entries: Mapping[int, Entry]) -> dict[int, list[str]]:
-    """The terms of each memory by which it is clustered, in order of id, so that row numbers decide nothing."""
+    """The terms by which each memory is clustered, in order of id, as row numbers must not influence the result."""
     known = view.terms() if entries else {}
     texts = {}
     for row in sorted(entries, key=lambda row: entries[row].id):
@@ -104,7 +104,7 @@ def texts_of(view: IndexedSpace, entries: Mapping[int, Entry]) -> dict[int, list
 def _summarized(
     cluster: ClusterNode, rows: Sequence[int], texts: Sequence[Mapping[str, int]], rarity: Mapping[str, float]
 ) -> tuple[ClusterNode, Mapping[str, int]]:
-    """The node of a cluster, and in how many of its members the terms of its summary stand."""
+    """The node of a cluster, and the number of its members with each term of its summary."""
     counts: Counter[str] = Counter()
     parts: list[ClusterNode] = []
     for part in cluster.parts:
@@ -123,7 +123,7 @@ def _summarized(
 
 
 def _cut(vectors: Vectors, members: Sequence[int], largest: int) -> ClusterNode:
-    """The cluster of these members, cut in two until none has more than `largest`. Their order decides between equals."""
+    """The cluster of these members, cut in two until none has more than `largest`. Ties are broken by their order."""
     if len(members) <= largest:
         return ClusterNode(tuple(members))
     import numpy
@@ -159,7 +159,7 @@ def _middle(vectors: Vectors) -> Vectors:
 
 
 def _scaled(sums: NDArray[float64]) -> Vectors:
-    """Whole numbers, every vector LENGTH long, but for one of zeros."""
+    """The vectors scaled to LENGTH and rounded to whole numbers; zeros stay zeros."""
     import numpy
 
     norms = numpy.sqrt((sums * sums).sum(axis=1, keepdims=True))
@@ -168,7 +168,7 @@ def _scaled(sums: NDArray[float64]) -> Vectors:
 
 
 def _vectors(texts: Sequence[Mapping[str, int]]) -> Vectors:
-    """Every term adds its rarity to one dimension, or takes it away."""
+    """The vector of each text: each term adds its rarity to the dimension of its hash, or subtracts it."""
     import numpy
 
     frequencies = Counter(term for text in texts for term in text)

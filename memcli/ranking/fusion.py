@@ -1,8 +1,8 @@
-"""`fusion`: words and meaning together, what surrounds a memory, what the question names, and priors.
+"""`fusion`: ranks by words and meaning, the surroundings of a memory, dates and speakers in the question, and priors.
 
-The score of a memory is the sum of the parts that `--explain` shows. Words (BM25F) and meaning (the cosine of
-MiniLM) are put on scales of their own, on which 1 answers well, and weighed; see `lexical.py` and
-`answers.py`. What surrounds a memory are the ones before and after it, its group (a session, a commit), and its links.
+The score of a memory is the sum of the parts that `--explain` shows. Words (BM25F) and meaning (the cosine of MiniLM) are
+scaled so that 1 is a good answer, and weighted; see `lexical.py` and `answers.py`. The surroundings of a memory are the
+memories before and after it, its group (a session, a commit), and its links.
 """
 
 from __future__ import annotations
@@ -67,38 +67,38 @@ if TYPE_CHECKING:
 
 
 CANDIDATES = 200
-"""How many rows each of words and meaning puts forward, whatever the limit of the query: what else competes changes the
-scores, so that a pool that grew with the limit would change the order."""
+"""The number of candidates by words and by meaning, each. It does not depend on the limit of the query: scores depend on the
+other candidates, so a larger limit would change the order."""
 FIRST = 50
-"""Of so many of the best rows by words a missing vector is computed first; while one of them has none, the answer is degraded."""
+"""The number of best rows by words whose missing vectors are computed first; without one of these the ranking is degraded."""
 CONTEXT_CANDIDATES = 100
-"""How many of the best rows have their groups looked at."""
+"""The number of best rows whose groups are scored."""
 KIN_GROUPS = 5
-"""How many of these groups, from the best on, bring in members that were no candidates themselves."""
+"""The number of best groups all of whose members become candidates."""
 WHOLE_SHARE, READ_WHOLE_SHARE = 0.3, 0.6
-"""What the whole question counts in meaning, for memories and for passages of documents and changes; the rest is the
-question without common words."""
+"""The share of the whole question in meaning, for memories and for passages of documents and changes; the rest is the question
+without common words."""
 COMMON_SHARE = 0.25
-"""A word in more than this share of a space says nothing of which memory is meant, but sways a small encoder."""
+"""The share of a space above which a word is common: it distinguishes no memory, but influences a small encoder."""
 
 TAIL_SHARE = 0.35
-"""What scores less than this share of the best of its style does not match: one of twenty like things is asked for by its
-name. What answers too little by itself is cut by the tail of its style."""
+"""The least share of the best score of its style for a match: of twenty similar things, a question means the one that it names.
+Low scores are also cut by the tail of the style."""
 
 SHOWN = 10
 """The confidence in a ranking is that in the first so many."""
 _WHOLE, _TOPIC = 0.999, math.log1p(2) + 1e-6
-"""The share of a question's words that is all of them, and the length (`Signals.length`) of two terms."""
+"""The share of a question's words that counts as all, and the length (`Signals.length`) of two terms."""
 _EVERYWHERE = frozenset(("use",))
-"""What stands in half of all questions and tells none from another; in a small space it would be rare all the same."""
+"""Words in half of all questions, which distinguish none, but would be rare in a small space."""
 NEAR = 0.2
-"""The least cosine of a memory that shares no word with the question: below it, the two have nothing in common."""
+"""The least cosine of a hit that shares no word with the question."""
 _VIA = "via "
-"""What the name of the part of a score begins with that a link gives."""
+"""The prefix of the name of a part of a score that comes from a link."""
 HALF, ALIKE = 0.5, 0.25
-"""What scores below the tail of its style matches if it has this share of the question's words, or this cosine."""
+"""A memory with a score below the tail of its style matches if it has this share of the question's words, or this cosine."""
 ABOUT_WEIGHT = 0.3
-"""What `--about` gives at most: it leans the order among what answers, and is no question itself."""
+"""The most score for `--about`: it changes the order of answers, but is no question itself."""
 
 
 def rank(query: Query, view: IndexedSpace) -> Ranking:
@@ -106,10 +106,10 @@ def rank(query: Query, view: IndexedSpace) -> Ranking:
     check(query)
     if query.period and is_listed(query.period):
         return Ranking(tuple(within_period(query, query.period, view)))
-    asked = [term for term in query_terms(query.topic) if term not in _EVERYWHERE] or query_terms(query.topic)
+    topic_terms = [term for term in query_terms(query.topic) if term not in _EVERYWHERE] or query_terms(query.topic)
     visible = view.visible(query)
-    stats = view.lexical(asked, CANDIDATES, visible, with_common=True)
-    first = _first(asked, stats, view)
+    stats = view.lexical(topic_terms, CANDIDATES, visible, with_common=True)
+    first = _first(topic_terms, stats, view)
     measured = view.dense(_forms(query.topic, stats), query.deadline, visible, first, query.patience)
     near: Near | None = None if measured is None else weighed_forms(measured, WHOLE_SHARE)
     missing = near[0][1].missing if near else 0
@@ -130,7 +130,7 @@ def rank(query: Query, view: IndexedSpace) -> Ranking:
     best = sorted(whole, key=lambda row: (-round(sum(whole[row].values()), 6), entries[row].id))
     leading = [name for name in dict.fromkeys(entries[row].group for row in best[:CONTEXT_CANDIDATES]) if name]
     groups = view.groups(leading)
-    # A file of a commit that answers is found though nothing in the file itself does.
+    # A file of a commit that answers is a candidate even if the file alone matches nothing.
     kin_of = (groups[name] for name in leading[:KIN_GROUPS])
     kin = sorted({row for group in kin_of for row in group.rows if row in visible and row not in entries})
     if kin:
@@ -141,7 +141,7 @@ def rank(query: Query, view: IndexedSpace) -> Ranking:
         styles |= kin_styles
         whole |= _whole(query, kin_styles, stats, words, cosines)
     read = {row for row, entry in entries.items() if entry.is_read}
-    cut = view.passages(asked, list(entries))
+    cut = view.passages(topic_terms, list(entries))
     read_near = weighed_forms([one for _, one in near or ()], READ_WHOLE_SHARE)
     found = answers(query, stats, cut, read, measure(stats, cut, read, near or (), read_near))
     parts = _scored(whole, found, styles, groups, stats)
@@ -151,7 +151,7 @@ def rank(query: Query, view: IndexedSpace) -> Ranking:
     add_priors(parts, entries, query)
     add_ageing(parts, entries, query)
     add_linked(parts, entries, styles, view, visible)
-    # The message is in all files of a commit alike: what distinguishes them are their hunks.
+    # All files of a commit have the same message, so only their hunks distinguish them.
     hunks = {row: max((one.score for one in own if one.form == HUNK), default=0.0) for row, own in found.items()}
     whole_question = mixed([(1.0, near[0][1])]).among(visible) if near else NONE
     hits = one_each(
@@ -180,8 +180,8 @@ def _scored(
     stats: TermStats,
 ) -> dict[int, dict[str, float]]:
     """The parts of each score by words, meaning and surroundings. A document scores as its best passage; talk and changes
-    score as a whole, with what surrounds them. Beside other text a change scores as its best passage too: the right commit
-    is not yet an answer."""
+    score as a whole, with their surroundings. Among other text a change scores as its best passage too, since the right commit
+    alone is no answer."""
     is_mixed = CODE in styles.values() and len(set(styles.values())) > 1
     by_passage = {row for row, style in styles.items() if style.by_passage or (is_mixed and style == CODE)}
     best = {row: scored[0].score for row, scored in found.items() if scored}
@@ -198,7 +198,7 @@ def _scored(
 def _hits(
     parts: Mapping[int, Mapping[str, float]], entries: Mapping[int, Entry], styles: Mapping[int, Style], found: Answers
 ) -> list[Hit]:
-    """The rows, without the tail that scores far less than the best of its style."""
+    """The hits: rows with at least TAIL_SHARE of the best score of their style."""
     scores = {row: sum(why.values()) for row, why in parts.items()}
     best: dict[Style, float] = {}
     for row, score in scores.items():
@@ -227,8 +227,8 @@ def _confident(
 ) -> Iterator[Hit]:
     """The hits with the probability that each answers, without those of a low score that share little with the question.
 
-    `is_partial`: most passages have no vector. Those that have one are the best by words, of which half are nearer than the
-    neighbour among all would be.
+    `is_partial`: most passages have no vector. Those that have one are the best by words, and nearer than others, so the
+    neighbour (`answers.NEIGHBOUR`) is estimated by the median instead of the last of the nearest.
     """
     nearest = cosines.nearest(NEIGHBOUR)
     known = cosines.of({*nearest, *(hit.entry.row for hit in hits)})
@@ -254,14 +254,14 @@ def _confident(
 def _confidence(hits: Sequence[Hit], *, by_meaning: bool) -> float:
     """The probability that one of the hits answers; 0 without any.
 
-    What holds every word of a question is evidence, however weak; where these are a word or two that ask for nothing in
-    particular ("ssl", "event hooks"), it is what was looked for.
+    A hit with every word of a question is at least weak evidence; if these are one or two words that ask nothing in particular
+    ("ssl", "event hooks"), it is an answer.
     """
     if not hits:
         return 0.0
     signals = [Signals(*hit.signals) for hit in hits]
     found = calibrated(evidence_of([hit.confidence or 0.0 for hit in hits], signals), by_meaning=by_meaning)
-    if not signals[0].length:  # no word at all: what is near a sign or an emoji is near by chance
+    if not signals[0].length:  # without a word, as for an emoji, nearness is chance
         return min(found, LEAST)
     if max(one.passage for one in signals) < _WHOLE:
         return found
@@ -269,27 +269,27 @@ def _confidence(hits: Sequence[Hit], *, by_meaning: bool) -> float:
     return max(found, ANSWERED if is_topic else LEAST)
 
 
-def _first(asked: Sequence[str], stats: TermStats, view: IndexedSpace) -> list[tuple[int, int]]:
-    """The passages whose vectors matter most: of the best rows by words, the one of each that shares the rarest words with the
-    question."""
+def _first(topic_terms: Sequence[str], stats: TermStats, view: IndexedSpace) -> list[tuple[int, int]]:
+    """The passages whose vectors matter most: of each of the best rows by words, the one that shares the rarest words with the
+    question; each as its row and its number."""
     weights = {term: idf(stats.size, frequency) for term, frequency in stats.frequencies.items()}
 
     def shared(one: PassageTerms) -> float:
         return round(sum(weights.get(term, 0.0) for term in one.counts), 6)
 
-    cut = view.passages(asked, list(stats.counts)[:FIRST])
+    cut = view.passages(topic_terms, list(stats.counts)[:FIRST])
     return [(row, max(range(len(own)), key=lambda n: (shared(own[n]), -n))) for row, own in cut.items() if own]
 
 
 def weighed_forms(measured: Sequence[Nearness], whole: float) -> Near:
-    """The nearness to each form of a question with its share: `whole` for the whole question where there are two."""
+    """The nearness to each form of a question with its share: `whole` for the whole question, if there are two forms."""
     return list(zip((whole, 1 - whole) if len(measured) > 1 else (1.0,), measured, strict=False))
 
 
 def _including(
     near: Near | None, rows: Sequence[int], cosines: Cosines, visible: RowSet
 ) -> tuple[Near | None, Cosines]:
-    """The nearness, and the cosines of what is visible, with those of these rows; a large space has only the nearest."""
+    """The nearness and the visible cosines, extended by those of `rows`, as in a large space only the nearest are measured."""
     if not near or near[0][1].more is None:
         return near, cosines
     known = [(share, one.including(rows)) for share, one in near]
@@ -297,7 +297,7 @@ def _including(
 
 
 def _forms(topic: str, stats: TermStats) -> list[str]:
-    """The topic, and, where it differs, the topic without the words that are common in the space."""
+    """The topic, and if it differs, the topic without the common words of the space."""
     common = frozenset(t for t, n in stats.frequencies.items() if n > COMMON_SHARE * stats.size)
     distinctive = without_terms(topic, common)
     return [topic] if distinctive == topic else [topic, distinctive]
@@ -311,7 +311,7 @@ def _whole(
     known = cosines.of(styles)
     parts = {}
     for row, style in styles.items():
-        # What has no vector yet counts by its words, on the same scale.
+        # A memory without a vector yet is scored by its words alone, on the same scale.
         lexical = style.lexical if row in known else 1.0
         parts[row] = {"words": query.weights.get("keyword", lexical) * words.get(row, 0.0) / high}
         if row in known:
@@ -320,7 +320,7 @@ def _whole(
 
 
 def _add_about(parts: Mapping[int, dict[str, float]], query: Query, view: IndexedSpace) -> None:
-    """Adds what the text that the query is about gives: words and meaning, each stretched to 0..1, half and half."""
+    """Adds the part for the text in `--about`: words and meaning, each scaled to 0..1, half and half."""
     covered = coverage(view.lexical(query_terms(query.about), CANDIDATES, view.visible(query)))
     found = view.dense([query.about], query.deadline, patience=query.patience)
     cosines = mixed([(1.0, found[0].including(parts))]).of(parts) if found else {}
@@ -338,15 +338,15 @@ _KINDS = (("decide decided decision decisions", "decision"), ("learn learned lea
 
 
 def is_listed(period: Period) -> bool:
-    """Whether nothing but the period, and words for whatever happened in it, was asked for."""
+    """Whether the topic consists of a period and generic words (`what changed last week`), so that all of the period is listed."""
     generic = query_terms(f"{_GENERIC} {_COMMITS} {_KINDS[0][0]}")
     return all(term in generic for term in query_terms(period.rest))
 
 
 def within_period(query: Query, period: Period, view: IndexedSpace) -> tuple[Hit, ...]:
-    """What is dated within the period, newest first, a commit as one entry: of the kind that the topic names, if there is
-    any of it; but nothing else for commits."""
-    asked = set(query_terms(period.rest))
+    """The memories of the period, newest first, each commit as one hit: only those of the kind that the topic names, if there
+    are any, and only commits if it names these."""
+    topic_terms = set(query_terms(period.rest))
     rows = view.visible(
         replace(
             query,
@@ -355,9 +355,9 @@ def within_period(query: Query, period: Period, view: IndexedSpace) -> tuple[Hit
         )
     )
     entries = [e for e in view.entries(None if rows.only is None else sorted(rows.only)).values() if e.row in rows]
-    wanted = {kind for words, kind in _KINDS if asked & set(query_terms(words))}
+    wanted = {kind for words, kind in _KINDS if topic_terms & set(query_terms(words))}
     narrowed = [e for e in entries if e.kind in wanted]
-    names_commits = bool(asked & set(query_terms(_COMMITS)))
+    names_commits = bool(topic_terms & set(query_terms(_COMMITS)))
     if names_commits:
         narrowed += [e for e in entries if e.commit and e not in narrowed]
     found = sorted(narrowed if narrowed or names_commits else entries, key=lambda entry: entry.id)
@@ -368,7 +368,7 @@ def within_period(query: Query, period: Period, view: IndexedSpace) -> tuple[Hit
 
 REACH = 2
 BEST_OF_GROUP = 4
-"""A group scores as the mean of so many of its best memories."""
+"""The number of best memories of a group whose mean is its score."""
 
 
 def add_context(
@@ -377,9 +377,9 @@ def add_context(
     groups: Mapping[str, RecordedGroup],
     stats: TermStats,
 ) -> None:
-    """Adds `neighbours` and `group` to the parts of each score, which are then weighed against the memory's own.
+    """Adds `neighbours` and `group` to the parts of each score.
 
-    The result is a weighted mean, so that a memory with a group has no head start over one without.
+    The result is a weighted mean with the memory's own parts, so that a memory with a group has no advantage over one without.
     """
     by_words = group_bm25(stats, groups)
     high = max(by_words.values(), default=0.0)
@@ -402,10 +402,10 @@ def add_context(
 
 
 def level(parts: Mapping[int, dict[str, float]], styles: Mapping[int, Style], best: Mapping[int, float]) -> None:
-    """Scales the scores of each style so that the first equals the best passage of that style; `best` is the score of the
+    """Scales the scores of each style so that the highest equals the best passage of that style; `best` has the score of the
     best passage of each memory.
 
-    Groups and whole texts order the memories of one style; they do not lift them over another one.
+    So groups and whole texts change the order within a style, but do not raise it above another one.
     """
     by_style: dict[Style, list[int]] = {}
     for row in parts:
@@ -420,7 +420,7 @@ def level(parts: Mapping[int, dict[str, float]], styles: Mapping[int, Style], be
 
 
 def _beside(own: Mapping[int, float], rows: Sequence[int], n: int, style: Style) -> float:
-    """A share of the scores of the memories up to REACH before and after the row at `n`, less with distance."""
+    """A share of the scores of the memories up to REACH before and after the row at `n`, decreasing with the distance."""
     if not style.neighbours:
         return 0.0
     found = 0.0
@@ -434,18 +434,18 @@ def _beside(own: Mapping[int, float], rows: Sequence[int], n: int, style: Style)
 CONTRADICTS = "contradicts"
 LINK_STARTS = 10
 LINK_START_SHARE = 0.5
-"""So many of the best memories, with at least this share of the best score, bring in what they are linked to."""
+"""The number of best memories, and their least share of the best score, whose linked memories are raised."""
 ALONG: Mapping[str, float] = {
     CONTRADICTS: 0.97, "depends_on": 0.6, "derived_from": 0.6, "relates_to": 0.6, "supersedes": 0.6,
 }  # fmt: skip
-"""What share of the score of a memory goes to what it leads to, times the weight of the link; a contradiction stands
-right below."""
+"""The share of a memory's score that the target of its link gets, times the weight of the link; a contradiction ranks right
+below the memory."""
 LEAST_LINK = 0.35
-"""A link along which less than this share goes brings nothing in."""
+"""Links with a smaller share are ignored."""
 MOST_LINKS = 4
-"""So many of its links, the strongest, bring something in for each memory, beside all that contradicts it."""
+"""The number of strongest links of each memory that count, in addition to all contradictions."""
 AGAINST = 0.8
-"""The share of that which goes the other way, to what leads to it; what holds in both directions is not lessened."""
+"""The factor in the opposite direction of a link, unless its relation is mutual."""
 
 
 def add_linked(
@@ -455,9 +455,9 @@ def add_linked(
     view: IndexedSpace,
     visible: RowSet,
 ) -> None:
-    """Raises what is linked to the best memories to its share of their scores, and brings in what was no candidate.
+    """Raises the memories that are linked to the best ones to a share of their scores, also those that were no candidates.
 
-    One step: what was raised raises nothing itself. The part of the score is named by the memory that it comes from.
+    Raised memories raise no others. The part of the score is named after the memory from which it comes.
     """
     scores = {row: sum(why.values()) for row, why in parts.items()}
     least = LINK_START_SHARE * max(scores.values(), default=0.0)
@@ -466,7 +466,7 @@ def add_linked(
     links = view.links(best)
     if not links:
         return
-    raised: dict[int, tuple[float, str]] = {}  # to which score, and by whom
+    raised: dict[int, tuple[float, str]] = {}  # by row: the score, and the name of the part
     ties = _ties(frozenset(best), links, visible)
     for start in best:
         ends = sorted(
@@ -492,7 +492,7 @@ def add_linked(
 def _ties(
     best: Collection[int], links: Iterable[tuple[int, int, str, float]], visible: RowSet
 ) -> dict[int, list[tuple[float, int, str]]]:
-    """For each of the best, which share of its score goes to which row, and by what relation."""
+    """For each of the best rows, the share of its score that each linked row gets, that row, and the relation."""
     ties: dict[int, list[tuple[float, int, str]]] = {}
     for start, end, relation, weight in links:
         share = ALONG.get(relation, 0.0) * (1.0 if relation == CONTRADICTS else weight)
@@ -505,9 +505,9 @@ def _ties(
 
 
 def one_each(hits: Sequence[Hit], best: Mapping[int, float]) -> tuple[Hit, ...]:
-    """The hits with the files of one commit as one entry, at the place of the first of them.
+    """The hits, of which the files of one commit are one, at the rank of the first of them.
 
-    It is the file with the best hunk, whose score `best` has for each row; the others are named in `also`.
+    It is the file with the best hunk, by the scores in `best`; the others are listed in `also`.
     """
     members: dict[str, list[Hit]] = {}
     for hit in hits:

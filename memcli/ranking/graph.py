@@ -1,6 +1,5 @@
-"""`graph`: a cascade. What answers by meaning comes first; what is tied to that by tags, clusters and links follows.
-
-Breadth first from what answers to what is tied to it, losing strength with every step.
+"""`graph`: a breadth-first walk from the memories nearest in meaning to those tied to them by tags, clusters and links, losing
+strength with every step.
 """
 
 from __future__ import annotations
@@ -19,36 +18,36 @@ if TYPE_CHECKING:
     from memcli.index.view import IndexedSpace
 
 THRESHOLD = 0.4
-"""The cosine from which on a memory answers by meaning."""
+"""The least cosine of a start by meaning."""
 STARTS = 10
-"""So many memories start the cascade, at most."""
+"""The most starts of the walk."""
 WORDS = 0.6
-"""The strength of a start that has all words of the topic; it fills the places that meaning leaves."""
+"""The strength of a start with all words of the topic; starts by words fill up those by meaning."""
 OWN_MEANING, OWN_WORDS = 0.1, 0.6
-"""What a memory adds by its own meaning and words once it was reached: many are reached by paths of one strength."""
+"""The weights of a reached memory's own meaning and words, as many are reached by paths of equal strength."""
 CANDIDATES = 100
 LARGEST_TAG = 0.05
-"""A tag on more than this share of the space ties nothing together, unless it is on ALWAYS_TIED or fewer."""
+"""A tag ties its memories if at most this share of the space has it, or at most ALWAYS_TIED memories."""
 ALWAYS_TIED = 10
 CLUSTER_SIZE = 12
 CLUSTER_COSINE = 0.05
-"""The mean with the others of a cluster; that of texts with nothing in common is 0."""
+"""The least mean cosine of a member with the others of its cluster; that of unrelated texts is 0."""
 OWN_WEIGHTS: Mapping[str, float] = {"semantic": 1.0, "keyword": 1.0}
-"""What starts by meaning and by words count unless the query says otherwise (`--weights`)."""
+"""The default weights of starts by meaning and by words (`--weights`)."""
 DEPTH = 2
 DECAY = 0.7
 TAG, CLUSTER, SUPERSEDES, OTHER = 0.8, 0.6, 0.9, 0.3
-"""What a tie of each kind hands on, before the decay; `relates_to` hands on its own weight."""
+"""The factor of a tie of each kind, before the decay; that of a link `relates_to` is its weight."""
 
 
 class WalkPath(Record):
-    """How a memory was reached, and how strong what came through is."""
+    """The ties by which a memory was reached, and the strength that is left."""
 
     strength: float
     ties: tuple[str, ...]
 
     def step(self, tie: str, factor: float) -> WalkPath:
-        """The path with one more tie."""
+        """This path, extended by a tie."""
         return WalkPath(self.strength * factor * DECAY, (*self.ties, tie))
 
 
@@ -57,16 +56,16 @@ TieGraph = tuple[
     Mapping[int, Sequence[str]],
     Mapping[int, Sequence[tuple[int, str, float]]],
 ]
-"""Memories and their ties. A set (of a tag, a cluster) ties each two of its members.
+"""Memories and their ties. A set, of a tag or a cluster, ties each two of its members.
 
-By the name of each set its kind, its factor and its members; the names of the sets of each memory; and the memories tied to
-each by a link, with its relation and its factor."""
+The kind, the factor and the members of each set, by its name; the names of the sets of each memory; and for each memory the
+others linked with it, with the relation and the factor."""
 
 
 def graph_of(
     tags: Mapping[str, Sequence[int]], clusters: Iterable[Sequence[int]], links: Iterable[tuple[int, int, str, float]]
 ) -> TieGraph:
-    """The graph of these sets and links. A link ties both ways."""
+    """The graph of these sets and links. A link ties in both directions."""
     sets: dict[str, tuple[str, float, Sequence[int]]] = {
         f"tag:{tag}": ("tag", TAG, members) for tag, members in sorted(tags.items())
     }
@@ -84,7 +83,7 @@ def graph_of(
 
 
 def cascade(graph: TieGraph, starts: Mapping[int, WalkPath]) -> dict[int, WalkPath]:
-    """The best path to every memory within DEPTH steps of the starts; no path of strength 0."""
+    """The best path, of a strength above 0, to each memory within DEPTH steps of the starts."""
     best = dict(starts)
     frontier = dict(starts)
     for _ in range(DEPTH):
@@ -97,7 +96,7 @@ def cascade(graph: TieGraph, starts: Mapping[int, WalkPath]) -> dict[int, WalkPa
 
 
 def _steps(graph: TieGraph, frontier: Mapping[int, WalkPath]) -> Iterable[tuple[int, WalkPath]]:
-    """One step on from the frontier. Of all who enter a set only the strongest matters to the others in it."""
+    """The paths one step beyond the frontier. Into a set only the strongest path leads, as others cannot be better."""
     sets, member_of, links = graph
     entered: dict[str, WalkPath] = {}
     for row, path in frontier.items():
@@ -114,14 +113,14 @@ def _steps(graph: TieGraph, frontier: Mapping[int, WalkPath]) -> Iterable[tuple[
 
 
 def _is_better(path: WalkPath, than: WalkPath | None) -> bool:
-    """Stronger; or as strong with fewer or earlier ties, so that no order of rows decides."""
+    """Whether a path is stronger, or as strong with fewer or earlier ties: the order of rows must not decide."""
     if than is None:
         return True
     return (-path.strength, len(path.ties), path.ties) < (-than.strength, len(than.ties), than.ties)
 
 
 def _graph(given: ScoreInput) -> Parts:
-    # 1 for the best of those with all words of the topic
+    # Scores are relative to the best, and that is weighed by its share of the topic's words.
     scores = bm25f(given.stats, {row: style_of(entry) for row, entry in given.entries.items()})
     best = max(scores, key=lambda row: scores[row], default=None)
     share = coverage(given.stats)[best] if best is not None else 0.0
@@ -140,7 +139,7 @@ def _graph(given: ScoreInput) -> Parts:
 
 
 def _starts(words: Mapping[int, float], given: ScoreInput) -> dict[int, WalkPath]:
-    """The nearest in meaning, and with the places that are left the best by words."""
+    """The starts: the nearest in meaning, filled up to STARTS with the best by words."""
 
     def best(scores: Mapping[int, float], places: int) -> list[int]:
         return sorted(scores, key=lambda row: (-round(scores[row], 6), given.entries[row].id))[:places]
@@ -170,5 +169,5 @@ def _ties(view: IndexedSpace, entries: Mapping[int, Entry]) -> TieGraph:
 
 
 GRAPH = ScoringScheme(_graph, OWN_WEIGHTS, candidates=CANDIDATES, uses_vectors=True, build=_ties)
-"""The strength of the best path to each memory, at most two steps from a start. `--weights` sets `semantic` and `keyword`,
-the strength of either kind of start."""
+"""Scores by the strength of the best path to each memory, at most two steps from a start. `--weights` sets `semantic` and
+`keyword`, the strength of the two kinds of starts."""

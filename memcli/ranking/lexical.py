@@ -1,8 +1,8 @@
-"""What a score is made of beside meaning: words, dates and speakers that a question names, age and use.
+"""The components of a score other than meaning: words, dates and speakers in a question, age and use.
 
-BM25F scores how well a memory, or a whole group, answers the words of a question, by the style of its text.
+BM25F scores a memory, or a whole group, by the words of a question, with the parameters of the style of its text.
 S. Robertson, H. Zaragoza: "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, section 3.6;
-the inverse document frequency is that of Lucene, which is never negative. The numbers of each style were chosen by
+the inverse document frequency is that of Lucene, which is never negative. The parameters were chosen by
 measurement: see bench/README.md.
 """
 
@@ -24,14 +24,14 @@ from memcli.text.words import dates
 
 
 class Style(Record):
-    """How text of one style is scored.
+    """The parameters of the scoring of text of one style.
 
-    `k1`: how soon more of the same word stops counting; `b`: how much long fields are discounted, 0..1.
+    `k1`: the saturation of repeated words; `b`: the discount of long fields, 0..1.
     `lexical`: the share of words in the score of a memory, 0..1; the rest is meaning.
     `neighbours`: the share of the score of the memory before and after, within the group.
-    `group`, `group_words`: the weights, beside 1 for the memory itself, of the best memories of its group and of
-    how the group as a whole answers in words.
-    `tail`: what scores less, where 1 answers well, and does not reach its own floor does not match.
+    `group`, `group_words`: the weights, relative to 1 for the memory itself, of the best memories of its group and of the
+    score of the group as one text.
+    `tail`: the least score of a match, where 1 is a good answer, unless it shares enough with the question.
     """
 
     k1: float
@@ -42,11 +42,11 @@ class Style(Record):
     group_words: float
     tail: float
     by_passage: bool = False
-    """Whether a memory says as much as its best passage, rather than as a whole."""
+    """Whether a memory scores as its best passage, rather than as a whole."""
     rank: int = 0
-    """Which style leads of two that answer equally well: the higher."""
+    """The order of styles with equal scores, the highest first."""
 
-    __eq__ = object.__eq__  # there is one of each, and they are compared for every row
+    __eq__ = object.__eq__  # identity is enough for three constants, and faster: they are compared for every row
     __hash__ = object.__hash__
 
 
@@ -60,34 +60,34 @@ _BY_KIND: Mapping[str, Style] = {**dict.fromkeys(TALK_KINDS, TALK), "diff": CODE
 
 
 def style_of(entry: Entry) -> Style:
-    """The style of the text of a memory. A log in which nobody speaks, a changelog, is prose."""
+    """The style of a memory. One of a kind of talk without group and speaker, as a changelog, is prose."""
     style = _BY_KIND.get(entry.kind, PROSE)
     return PROSE if style == TALK and not (entry.group or entry.speaker) else style
 
 
 FIELD_WEIGHTS = (2.0, 2.0, 0.5, 1.0, 1.0)
-"""What one occurrence in each of FIELDS counts: path, tags, summary, raw, content."""
+"""The weight of an occurrence in each of FIELDS: path, tags, summary, raw, content."""
 
 LENGTHS = (5, 5, 20, 40, 20)
-"""How many terms each of FIELDS has in a memory of common length. What the memories beside it have in the mean would make
-the score of each depend on all others."""
+"""The number of terms of each of FIELDS in a memory of usual length. A constant, as the mean of the space would make each score
+depend on all other memories."""
 
 BEST = 0.7
-"""What a text that answers well comes to, for each unit of the weight of the question's words: few have them all."""
+"""The score of a good answer for each unit of the weight of the question's words: few texts have all of them."""
 
 LONG_TEXT = 300
-"""From this many terms on, words may have met by chance."""
+"""In texts of more terms, words may occur together by chance."""
 RARE = 100
-"""A word in as many memories as this tells little of what a question is about. Counted in memories that have it and not as a
-share of the space, a word weighs the same whatever else is stored."""
+"""A word in so many memories has little weight. It is a number of memories, not a share of the space, so that the weight does not
+depend on the size of the space."""
 
 GROUP_K1 = 1.5
 GROUP_B = 0.75
 
 
 def bm25f(stats: TermStats, styles: Mapping[int, Style]) -> dict[int, float]:
-    """The score of each row that has a style; rows without any of the words are left out. What a filter hides has no style, and
-    does not set the scale."""
+    """The score of each row that has a style; rows without any of the words are left out. Hidden rows have no style, and so do
+    not influence the scale."""
     weights = {term: idf(stats.size, n) for term, n in stats.frequencies.items() if n}
     scores: dict[int, float] = {}
     for row, counts in stats.counts.items():
@@ -108,7 +108,7 @@ def bm25f(stats: TermStats, styles: Mapping[int, Style]) -> dict[int, float]:
 
 
 def most(stats: TermStats) -> float:
-    """About what the words of a text come to that answers well: the same whatever the texts of the space say."""
+    """The approximate score by words of a good answer, which does not depend on the texts of the space."""
     return BEST * sum(idf(stats.size, n) for n in stats.frequencies.values()) or 1.0
 
 
@@ -135,7 +135,7 @@ def group_bm25(stats: TermStats, groups: Mapping[str, RecordedGroup]) -> dict[st
 
 
 def weighed(counts: Sequence[int], weights: Sequence[float]) -> float:
-    """What occurrences in each of FIELDS count together."""
+    """The weighted sum of the occurrences in each of FIELDS."""
     found = 0.0
     for n, weight in zip(counts, weights, strict=True):
         if n:
@@ -144,24 +144,24 @@ def weighed(counts: Sequence[int], weights: Sequence[float]) -> float:
 
 
 def idf(size: int, frequency: int) -> float:
-    """The weight of a term that stands in `frequency` of `size` texts."""
+    """The inverse document frequency of a term in `frequency` of `size` texts."""
     return math.log(1 + (size - frequency + 0.5) / (frequency + 0.5))
 
 
 def saturated(found: float, k1: float) -> float:
-    """How much `found` occurrences of a term count: more and more of them add less and less."""
+    """The saturated count of `found` occurrences of a term: each further one adds less."""
     return found * (k1 + 1) / (found + k1)
 
 
 def word_weights(stats: TermStats) -> dict[str, float]:
-    """What each term of the question weighs: words that the space lacks most."""
+    """The weight of each term of the question, most for terms that the space lacks."""
     return {term: math.log(1 + RARE / (n + 0.5)) for term, n in stats.frequencies.items()}
 
 
 def coverage(stats: TermStats) -> dict[int, float]:
-    """The share of the question's weight that stands in each row, 0..1; words that the space lacks weigh most.
+    """The share of the question's terms in each row, by their weights, 0..1; terms that the space lacks weigh most.
 
-    In a text of thousands of words any word may stand by chance: there a share counts for less.
+    In a text of thousands of words any term may occur by chance, so its share is discounted.
     """
     weights = word_weights(stats)
     total = sum(weights.values())
@@ -175,37 +175,37 @@ def coverage(stats: TermStats) -> dict[int, float]:
 
 DATE_WEIGHT = 0.35
 PERIOD_WEIGHT = 0.35
-"""What a date within the period that the question names gives."""
+"""The score of a date within the period in the question."""
 SPEAKER_WEIGHT = 0.1
 RECENCY_WEIGHT = 0.01
 IMPORTANCE_WEIGHT = 0.01
 RELEVANCE_WEIGHT = 0.02
 STATED_SHARE = 0.3
-"""What somebody took the trouble to state counts this much more than code, diffs and logs that say the same."""
+"""The bonus of memories that were stated explicitly, as a share of the score, over code, diffs and logs with the same text."""
 STATED_KINDS = frozenset(
     ("decision", "fact", "preference", "procedure", "correction", "negative", "constraint", "goal")
 )
 _RELEVANCE: Mapping[str, float] = {"high": 1.0, "medium": 0.5, "low": 0.0}
 
 COMPONENTS = ("semantic", "keyword", "recency", "importance", "access")
-"""The names that `--weights` knows. A backend without such a part has nothing to weigh by it."""
+"""The names in `--weights`. A backend ignores those that it has no parts for."""
 
 RECENCY_DAYS = 30.0
 PREFERENCE = 0.1
-"""What a preferred kind or tag adds, where scores go from 0 to about 1."""
+"""The score of a preferred kind or tag, where scores are 0 to about 1."""
 
 
 def factors(query: Query, own: Mapping[str, float]) -> dict[str, float]:
-    """For each component what to multiply its parts by, so that it weighs what the query asks instead of `own`.
+    """For each component the factor by which its parts have the weight of the query instead of the default in `own`.
 
-    `own` is what each component of a backend weighs, above 0. Raises UsageError.
+    The defaults are above 0. Raises UsageError.
     """
     check(query)
     return {name: query.weights.get(name, weight) / weight for name, weight in own.items()}
 
 
 def check(query: Query) -> None:
-    """Raises UsageError when the query asks for weights that there are not."""
+    """Raises UsageError for unknown weights, and for weights or a recency bias out of range."""
     unknown = sorted(query.weights.keys() - set(COMPONENTS))
     if unknown:
         raise UsageError(f"unknown weight {unknown[0]!r}", f"known: {', '.join(COMPONENTS)}")
@@ -217,8 +217,8 @@ def check(query: Query) -> None:
 
 
 def ordered(hits: Iterable[Hit], query: Query) -> tuple[Hit, ...]:
-    """The hits, best first; with a recency bias `b` each score is `(1 - b) * score + b * recency * the best score`, on the
-    scale of the backend.
+    """The hits, best first; with a recency bias `b` each score becomes `(1 - b) * score + b * recency * best score`, on the
+    scale of the backend. Raises UsageError.
     """
     check(query)
     found = list(hits)
@@ -236,7 +236,7 @@ def ordered(hits: Iterable[Hit], query: Query) -> tuple[Hit, ...]:
 
 @lru_cache(maxsize=20_000)
 def recency(moment: str, now: str) -> float:
-    """`exp(-age / 30 days)`: 1 for what was recorded now, 0 for what is old."""
+    """`exp(-age / 30 days)`, 1 for a memory recorded now, towards 0 for an old one."""
     return math.exp(-days_between(moment, now) / RECENCY_DAYS)
 
 
@@ -251,7 +251,7 @@ def preferences(entry: Entry, query: Query) -> dict[str, float]:
 
 
 def speaker(question: str, names: Iterable[str]) -> str | None:
-    """The one of `names` that the question names; None when it names none or several."""
+    """The name in `names` that occurs in the question; None if none or several do."""
     named = [
         name for name in sorted(set(names)) if name and re.search(rf"\b{re.escape(name)}\b", question, re.IGNORECASE)
     ]
@@ -261,19 +261,19 @@ def speaker(question: str, names: Iterable[str]) -> str | None:
 CONFIDENCE_SHARE = 0.4
 """The share of its score that a memory of confidence 0 loses; feedback lowers confidence."""
 DECAY_SHARE = 0.05
-"""What a memory loses at most that nobody has confirmed for long. Most of what was told still holds: the turns of LoCoMo,
-taken as facts of their dates, have an nDCG@10 of 63.0 without decay, 63.1 with .05, 62.4 with .1 and 61.1 with .2."""
+"""The most share of its score that a memory loses without confirmation. Most old statements still hold: the turns of LoCoMo as
+facts of their dates have an nDCG@10 of 63.0 without decay, 63.1 with .05, 62.4 with .1 and 61.1 with .2."""
 GUESS_SHARE = 0.2
-"""The same of a guess."""
+"""The same for a guess."""
 SEASON_SHARE = 0.2
-"""What a memory gains in its season."""
+"""The share of its score that a memory gains in its season."""
 _GUESS = "inferred"
 _ALL = 0.999
-"""From this remaining share (0..1) on, a memory has not decayed: what was recorded this hour counts in full."""
+"""From this remaining share (0..1) on, a memory has no part for decay, as one that was recorded this hour."""
 
 
 def add_ageing(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], query: Query) -> None:
-    """Adds to the parts of each score what doubt and age take, and what the season and accesses give."""
+    """Adds to the parts of each score the losses by doubt and age, and the gains by season and accesses."""
     wanted = query.weights.get("access", 0.0)
     for row, why in parts.items():
         entry = entries[row]
@@ -292,7 +292,7 @@ def add_ageing(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entr
 
 
 def add_mentions(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], query: Query) -> None:
-    """Adds to the parts of each score what the period, the dates and the speaker give that the question names."""
+    """Adds to the parts of each score those for the period, the dates and the speaker in the question."""
     named = dates(query.topic) if query.period is None else []
     who = speaker(query.topic, (entry.speaker for entry in entries.values()))
     for row, why in parts.items():
@@ -306,7 +306,8 @@ def add_mentions(parts: Mapping[int, dict[str, float]], entries: Mapping[int, En
 
 
 def add_priors(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], query: Query) -> None:
-    """Adds what counts whatever the question is: a stated kind, recency, importance, relevance and preferences."""
+    """Adds to the parts of each score those that do not depend on the topic: a stated kind, recency, importance, relevance and
+    preferences."""
     newest = query.weights.get("recency", RECENCY_WEIGHT)
     weightiest = query.weights.get("importance", IMPORTANCE_WEIGHT)
     prefers = bool(query.prefer_kinds or query.prefer_tags)

@@ -1,12 +1,12 @@
-"""Points: `basic` gives them for relevance, pins, preferences, and the words of the topic in path, summaries and text.
+"""Three backends without a model. `basic` adds points for relevance, pins, preferences, and the topic's words in path, summaries and text.
 
 `hybrid` adds a graph of entities: rare names that memories share with the topic, with pinned memories, and with the
-memories that answer best. An entity is a name that several memories may share: a part of a path, a tag, a source, a
+memories that score best. An entity is a name that several memories may share: a part of a path, a tag, a source, a
 speaker, a group, an identifier in a summary.
 
-`patricia` adds a compressed trie over the segments of paths: the deeper a topic goes down it, the higher what is there. It is
+`patricia` adds a compressed trie over the segments of paths: the more segments a topic matches, the more points. It is
 a radix tree (D. Morrison: "PATRICIA - Practical Algorithm To Retrieve Information Coded in Alphanumeric", 1968) whose keys
-are runs of letters of any kind, here the segments of paths; a node without a choice is no node. None of the three uses a model.
+are runs of letters of any kind, here the segments of paths; nodes with one child are merged with it.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ FIELD_POINTS: Mapping[str, float] = {"path": 3.0, "tags": 2.0, "summary": 2.0, "
 PREFERRED_KIND = 1.5
 PREFERRED_TAG = 1.0
 OWN_WEIGHTS: Mapping[str, float] = {"keyword": 1.0, "importance": 1.0}
-"""What words and relevance count unless the query says otherwise (`--weights`)."""
+"""The default weights of words and relevance (`--weights`)."""
 
 
 def points(given: ScoreInput, row: int) -> dict[str, float]:
-    """The parts of the score of a row: relevance, pin, preferences, and each word of the topic in each field that it is in."""
+    """The parts of the score of a row: relevance, pin, preferences, and the words of the topic in each field."""
     entry, query, counts = given.entries[row], given.query, given.stats.counts.get(row, {})
     why = {"relevance": given.weights["importance"] * RELEVANCE.get(entry.relevance, RELEVANCE["medium"])}
     for n, field in enumerate(FIELDS):
@@ -57,26 +57,27 @@ def _basic(given: ScoreInput) -> Parts:
 
 
 BASIC = ScoringScheme(_basic, OWN_WEIGHTS)
-"""A memory with no word of the topic does not match."""
+"""Memories without a word of the topic do not match."""
 
 ENTITY_POINTS = 1.0
-"""For an entity of the topic that only one memory of very many names."""
+"""The points of an entity of the topic that only one of very many memories has."""
 PINNED_POINTS = 0.5
-"""The same for an entity of pinned memories, at most; it makes nothing match."""
+"""The most points of an entity of pinned memories; it makes no memory match."""
 SPREAD_SHARE = 0.4
-"""What the rarest tie hands on of the points that the topic has given the other memory."""
+"""The share of the points of a memory that another one gets through the rarest shared entity."""
 SOURCES = 20
-"""So many of the best answers hand on to others."""
+"""The number of the best memories whose points spread."""
 
 _TOPICAL = (*FIELD_POINTS, "entities")
 RARE = 30
-"""An entity that no more memories than this name ties them together; one with more says little of any of them."""
+"""The most memories with an entity through which points spread; more have too little in common."""
 
-_STEM = 3  # letters that a part of an identifier keeps, however it is stemmed
+_STEM = 3
+"""The first letters of a part of an identifier, which stemming does not change."""
 
 
 class Entities:
-    """Memories and entities, and which name which."""
+    """The entities of each memory, and the memories of each entity."""
 
     def __init__(self, named: Mapping[int, Iterable[str]]) -> None:
         self._of = {row: tuple(sorted(set(names))) for row, names in named.items()}
@@ -86,23 +87,23 @@ class Entities:
                 self._rows.setdefault(name, []).append(row)
 
     def of(self, row: int) -> tuple[str, ...]:
-        """The entities that a memory names, sorted."""
+        """The entities of a memory, sorted."""
         return self._of.get(row, ())
 
     def rows(self, name: str) -> Sequence[int]:
-        """The memories that name an entity."""
+        """The memories with an entity."""
         return self._rows.get(name, ())
 
     def rarity(self, name: str) -> float:
-        """From 0, named by all, to 1, named by one of very many."""
+        """The rarity of an entity, from 0, if all memories have it, to 1, if one of very many has it."""
         most = idf(len(self._of), 1)
         return idf(len(self._of), len(self.rows(name))) / most if most else 0.0
 
     def spread(self, energy: Mapping[int, float]) -> dict[int, float]:
-        """One step of spreading activation over ties (F. Crestani, 1997): what each memory gets from the others.
+        """One step of spreading activation (F. Crestani, 1997): the energy that each memory gets from others by shared entities.
 
-        An entity is as active as the most active memory that names it, and hands on as much of that as it is rare;
-        it gives nothing back to the one memory that it has it from.
+        An entity passes on the energy of the most active memory that has it, times its rarity, to all others with it; that
+        memory itself gets the energy of the second.
         """
         ties = sorted({name for row in energy for name in self.of(row) if 1 < len(self.rows(name)) <= RARE})
         gained: dict[int, float] = {}
@@ -115,7 +116,7 @@ class Entities:
 
 
 def identifiers(words: Sequence[str]) -> Iterator[str]:
-    """Those of a text's terms that are names in code: with an underscore or a digit, or followed by their parts."""
+    """The terms of a text that are identifiers: with an underscore or a digit, or followed by the terms of their parts."""
     for n, word in enumerate(words):
         if not word.isalpha():
             if not word.isdigit():
@@ -171,21 +172,21 @@ HYBRID = ScoringScheme(_hybrid, OWN_WEIGHTS, build=_entities)
 V = TypeVar("V")
 
 PREFIX_POINTS = 3.0
-"""For each segment that topic and path share from the first segment of the path on."""
+"""The points of each segment that the topic shares with the beginning of a path."""
 INNER_POINTS = 1.5
-"""For each segment that they share from a later one on."""
+"""The points of each segment that the topic shares with a path from a later segment on."""
 MAX_WORDS = 64
-"""So many words of a topic are tried as starts."""
+"""The most words of a topic at which a path may begin."""
 MAX_DEPTH = 16
 MAX_COMPOUND = 3
-"""So many words of a topic may make up one segment, such as `force-push`."""
+"""The most words of a topic that form one segment, such as `force-push`."""
 
 _PATH = re.compile(r"[^\s/]*(?:/[^\s/]+)+/?")
 
 
 class Trie(Generic[V]):
-    """Values under keys: a run of letters, what ends with it, and what goes on after it, by the next letter. A key may hold
-    several values, in the order in which they came."""
+    """Values under keys, which are sequences of letters. A node has a run of letters (`label`), the values of the key that ends
+    with it, in the order of insertion, and its children by their next letter."""
 
     __slots__ = ("children", "label", "values")
 
@@ -203,7 +204,7 @@ class Trie(Generic[V]):
                 child = node.children[rest[0]] = Trie(rest)
             shared = _shared(child.label, rest)
             if shared < len(child.label):
-                # the first letters become a node, and what is left of this one its child
+                # The label is split: its first letters become a node above this one.
                 above: Trie[V] = Trie(child.label[:shared])
                 child.label = child.label[shared:]
                 above.children[child.label[0]] = child
@@ -212,8 +213,7 @@ class Trie(Generic[V]):
         node.values.append(value)
 
     def matches(self, key: Sequence[str]) -> Iterator[tuple[int, V]]:
-        """Every value whose key begins as `key` does, with how many letters the two share, most first."""
-        # the nodes on the way of the key, each with how many letters of its label agree; only the last may disagree
+        """The values whose keys share their first letters with `key`, each with the number of these, most first."""
         steps: list[tuple[int, Trie[V]]] = []
         rest = tuple(key)
         on = self.children.get(rest[0]) if rest else None
@@ -230,7 +230,7 @@ class Trie(Generic[V]):
                 yield depth, value
 
     def all(self, without: Trie[V] | None = None) -> Iterator[V]:
-        """The values here and below, but for those below `without`."""
+        """The values of this node and those below, except those of the subtree `without`."""
         waiting = [self]
         while waiting:
             node = waiting.pop()
@@ -239,17 +239,17 @@ class Trie(Generic[V]):
 
 
 def _shared(left: tuple[str, ...], right: tuple[str, ...]) -> int:
-    """How many letters at their start are the same."""
+    """The number of letters of their common prefix."""
     length = min(len(left), len(right))
     return next((n for n in range(length) if left[n] != right[n]), length)
 
 
 Paths = Trie[tuple[int, bool]]
-"""Rows under each end of their paths, and whether that is the whole path."""
+"""Rows under each suffix of their paths, and whether it is the whole path."""
 
 
 def paths_of(_: IndexedSpace, entries: Mapping[int, Entry]) -> Paths:
-    """The trie of all paths and of all that they end with, so that a topic need not begin at the root."""
+    """The trie of all suffixes of paths, so that a topic need not begin at the root."""
     paths: Paths = Trie()
     for row, entry in entries.items():
         letters = letters_of(entry.path)
@@ -259,20 +259,20 @@ def paths_of(_: IndexedSpace, entries: Mapping[int, Entry]) -> Paths:
 
 
 def letters_of(path: str) -> tuple[str, ...]:
-    """The segments of a path, each as its terms: `auth/Tokens` and `auth/token` are the same."""
+    """The segments of a path, each as its terms, so that `auth/Tokens` equals `auth/token`."""
     return tuple(letter for segment in path.split("/") if (letter := _letter(segment)))
 
 
 @lru_cache(maxsize=50_000)
 def _letter(segment: str) -> str:
-    """A segment of nothing but stop words stands for itself."""
+    """The terms of a segment; one of only stop words is its own term."""
     return " ".join(simple_terms(segment)) or segment.lower()
 
 
 def _patricia(given: ScoreInput) -> Parts:
     """The points of `basic` and those of the deepest match in the trie.
 
-    What looks like a path in the topic is looked up as such; else every word of it may be where a path begins.
+    A path in the topic is looked up as it is; without one, a path may begin at any word of the topic.
     """
     paths: Paths = given.structure
     depths: dict[int, float] = {}

@@ -1,7 +1,7 @@
-"""`raptor`: the topic against all nodes of a tree, memories and summaries of clusters alike, and recency.
+"""`raptor`: compares the topic with all nodes of a tree, memories and summaries of clusters, and adds recency.
 
-The collapsed-tree retrieval of RAPTOR (see `clusters.py`): a cluster adds its score to that of its members, the nearest
-cluster most. Every component of a score goes from 0 to 1 before it is weighed.
+This is the collapsed-tree retrieval of RAPTOR (see `clusters.py`): a cluster adds its score to that of its members, the
+smallest cluster most. Every component of a score goes from 0 to 1 before it is weighed.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from memcli.ranking.scorer import Parts, ScoreInput, ScoringScheme, nonzero
 
 CANDIDATES = 400
 OWN_WEIGHTS: Mapping[str, float] = {"keyword": 0.5, "semantic": 0.5, "recency": 0.05}
-"""What words, meaning and recency count unless the query says otherwise (`--weights`)."""
+"""The default weights of words, meaning and recency (`--weights`)."""
 CLUSTER_WEIGHT = 0.3
-"""What the clusters of a memory count, beside its own words and meaning."""
+"""The weight of the clusters of a memory, in addition to its own words and meaning."""
 CLUSTER_DECAY = 0.7
-"""What a cluster counts, as a share of the one below it."""
+"""The weight of a cluster relative to the one within it."""
 PINNED = 0.1
 LEAST_COSINE = 0.4
-"""From here on meaning alone makes a memory match."""
+"""The cosine from which on a memory matches by meaning alone."""
 LEAST_CLUSTER = 0.5
-"""A memory matches without a word of its own when this share of the topic stands in its clusters' summaries."""
+"""A memory without a word of the topic matches if a summary of its clusters has this share of the topic's words, by weight."""
 
 
 def _raptor(given: ScoreInput) -> Parts:
@@ -56,9 +56,9 @@ def _raptor(given: ScoreInput) -> Parts:
 def _of_clusters(
     tree: ClusterNode | None, stats: TermStats, meaning: Mapping[int, float], weights: Mapping[str, float]
 ) -> dict[int, tuple[float, float]]:
-    """The score of each row by its clusters, and the largest share of the topic in one of their summaries.
+    """The score of each row by its clusters, and the largest share of the topic's words in one of their summaries.
 
-    The root is left out: the summary of all memories distinguishes none.
+    The root is left out, as its summary distinguishes no memory from others.
     """
     rarity = {term: idf(stats.size, n) for term, n in stats.frequencies.items()}
     total = sum(rarity.values()) or 1.0
@@ -68,7 +68,7 @@ def _of_clusters(
     while waiting:
         node, above, most = waiting.pop()
         overlap = sum(weight * node.shares.get(term, 0.0) for term, weight in known.items()) / total
-        # The middle of a cluster lies as near to the topic as its members do on average.
+        # The cosine of the topic with the centre of a cluster is about the mean of those with its members.
         near = sum(meaning.get(row, 0.0) for row in node.members) / len(node.members)
         own = weights["keyword"] * overlap + weights["semantic"] * near
         score, most = (1 - CLUSTER_DECAY) * own + CLUSTER_DECAY * above, max(most, overlap)

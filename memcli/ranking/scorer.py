@@ -1,4 +1,4 @@
-"""The scorer of all backends but `fusion`: candidates, features and weights, as a `ScoringScheme` describes them."""
+"""The scorer of all backends except `fusion`: candidates, features and weights, as a `ScoringScheme` defines them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from memcli.index.view import IndexedSpace
 
 Parts = dict[int, dict[str, float]]
-"""The score of each row that matches, by its named parts."""
+"""The score of each row that matches, as named parts whose sum it is."""
 
 
 class ScoreInput(Record):
-    """What a backend scores by: a query, the `visible` rows and the `entries` of those that it may choose from, the counts of
-    the words of the topic, the cosines to the topic, what to multiply each component by, and the `structure` that the
-    backend built over the visible memories."""
+    """The input of a backend: the query, the `visible` rows and the `entries` of the candidates, the counts of the topic's
+    terms, the cosines to the topic, the factor of each component, and the `structure` that the backend built over the visible
+    memories."""
 
     query: Query
     visible: RowSet
@@ -34,12 +34,11 @@ class ScoreInput(Record):
 
 
 class ScoringScheme(Record):
-    """How one backend of recall scores.
+    """The scoring of one backend of recall.
 
-    `score` gives the parts of each score, and `own` is what its components weigh unless the query says otherwise. `terms`
-    analyses the topic, and `candidates` limits the rows that have its words; all of them when it is 0. `build` makes the
-    structure over the visible memories, for a backend that looks at all of them; the others see those that have a word of
-    the topic.
+    `score` returns the parts of each score; `own` has the default weights of its components. `terms` analyses the topic, and
+    `candidates` limits the rows that share terms with it, if not 0. `build` makes the structure over the visible memories, for
+    a backend whose candidates are all of them; the candidates of others are the rows that share a term with the topic.
     """
 
     score: Callable[[ScoreInput], Parts]
@@ -51,7 +50,7 @@ class ScoringScheme(Record):
 
 
 class Scorer:
-    """Ranks by one backend. The structure of a space is built once for all questions to the same view and the same rows."""
+    """Ranks by one backend. The structure of a space is cached for queries with the same view and the same visible rows."""
 
     def __init__(self, backend: ScoringScheme) -> None:
         self._backend = backend
@@ -71,7 +70,7 @@ class Scorer:
         return Ranking(ordered(hits, query), is_degraded=backend.uses_vectors and dense is None)
 
     def _over(self, view: IndexedSpace, visible: RowSet, stats: TermStats) -> tuple[Mapping[int, Entry], Any]:
-        """The entries to choose from, and the structure over them."""
+        """The entries of the candidates, and the structure over them."""
         if self._backend.build is None:
             return view.entries([row for row in stats.counts if row in visible]), None
         if self._built is not None:

@@ -105,9 +105,9 @@ def open_index(
         return CachedIndex(revision, load, cache(warn), progress, folder, show)
     if keep is make:
         return CachedIndex(folder, load, cache(warn), progress, show=show, place=layout.index)
-    from memcli.index.cache import KeptIndex
+    from memcli.index.cache import ReusedIndex
 
     return keep(
         ("index", folder, embedder),
-        lambda: KeptIndex(folder, load, warn, progress, show, layout.index),
+        lambda: ReusedIndex(folder, load, warn, progress, show, layout.index),
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memcli.app.workspace import Workspace
-from memcli.index.cache import KeptIndex
+from memcli.index.cache import ReusedIndex
 from memcli.index.view import IndexedSpace
 from memcli.model.recall import Query
 from memcli.ranking import open_ranker
@@ -48,7 +48,7 @@ def fresh(workspace: Workspace) -> list[tuple[str, float]]:
 
 
 def test_the_same_view_answers_again(kept: Workspace) -> None:
-    assert isinstance(kept.index, KeptIndex)
+    assert isinstance(kept.index, ReusedIndex)
     first = view_of(kept)
     assert view_of(kept) is first
     assert told(kept) == told(kept) == fresh(kept) != []
@@ -151,7 +151,7 @@ def test_many_spaces_are_not_all_kept(kept: Workspace, monkeypatch: pytest.Monke
 def test_close_lets_go(kept: Workspace) -> None:
     view = view_of(kept)
     told(kept)
-    assert isinstance(kept.index, KeptIndex)
+    assert isinstance(kept.index, ReusedIndex)
     kept.index.close()
     with pytest.raises(sqlite3.ProgrammingError):
         view.pinned()

@@ -42,14 +42,14 @@ def test_what_does_not_fit_is_read_again(workspace: Workspace, monkeypatch: pyte
     with opened(workspace) as (_, view):
         rows = sorted(view.entries())
         before = view.lexical(["zebra", "tapir"], 20), view.passages(["zebra"], rows)
-    monkeypatch.setattr("memcli.index.words._MOST_KEPT", 200)
+    monkeypatch.setattr("memcli.index.words._MOST_CACHED", 200)
     with opened(workspace) as (_, view):
         for _ in range(2):
             assert (view.lexical(["zebra", "tapir"], 20), view.passages(["zebra"], rows)) == before
 
 
 def test_no_more_is_kept_than_fits(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memcli.index.words._MOST_KEPT", 200)
+    monkeypatch.setattr("memcli.index.words._MOST_CACHED", 200)
     rewrite(workspace.store, lambda space: space.put([memory(f"m{n}", raw=f"Zebra {n}.") for n in range(99)], NOW))
     with opened(workspace) as (_, view):
         rows = sorted(view.entries())

@@ -14,7 +14,7 @@ from memcli.digests import blake2b
 from memcli.errors import MemcliError, RefusedError
 from memcli.extras.postgres.connection import unhurried
 from memcli.index.meaning import Meaning, Places, first_of, mean_directions, of_passages
-from memcli.index.vectors import asked, cosines_by, cosines_of, square_of
+from memcli.index.vectors import as_numbers, cosines_by, cosines_of, square_of
 from memcli.model.recall import Nearness, RowSet
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class ServerVectors:
         own = numpy.array([row for row, *_ in found], numpy.int64)
         squares = numpy.array([square for _, square, *_ in found], numpy.float64)
         products = numpy.array([one[3:] for one in found], numpy.float64).reshape(len(found), len(questions))
-        cosines = cosines_by(products.T, squares, asked(questions))
+        cosines = cosines_by(products.T, squares, as_numbers(questions))
         new = [(place, one[2]) for place, one in enumerate(found) if one[2] is not None]
         known = [(place, self.made[key]) for place, key in new if key in self.made]
         if known:
