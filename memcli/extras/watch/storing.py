@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
@@ -185,6 +186,7 @@ class Watch:
         self._embed = embed
         self._upkeep = upkeep
         self._workspace = workspace
+        self._report = partial(report, workspace, files)
         self._warned = ""
         self._counts = Ingested()
         self._is_saved = False
@@ -333,9 +335,6 @@ class Watch:
         snapshot.close()
         return snapshot.fingerprint
 
-    def _report(self, message: str) -> None:
-        report(self._workspace, self._files, message)
-
 
 def report(workspace: Workspace, files: WatchFiles, message: str) -> None:
     """Shows a problem to the user, and adds it to the log."""
@@ -396,7 +395,7 @@ def open_watch(
             with_git=follows_commits,
             state=seen,
             stop=stop,
-            warn=lambda message: report(workspace, files, message),
+            warn=partial(report, workspace, files),
             once=options.once,
         )
         tree = WatchedTree(workspace, root, watcher, lost_commits(workspace.root))

@@ -147,10 +147,16 @@ def add_inbox_routes(router: APIRouter, backend: Backend) -> None:
             return pages.render(request, "contradictions.html", space=home, steps=steps)
         listed = await backend.call("inbox", {"action": "list", "space": home}, caller) or []
         first = (max(1, page) - 1) * _PAGE
+        proposals = listed[first : first + _PAGE]
+        if proposals:
+            # The list has no texts, and not the memories that a proposal contradicts or repeats.
+            options = {"action": "show", "refs": [one["id"] for one in proposals], "space": home}
+            whole = {one["id"]: one for one in await backend.call("inbox", options, caller)}
+            blank: dict[str, Any] = {"contradicts": [], "duplicates": [], "untrusted": [], "provenance": {}, "raw": ""}
+            proposals = [{**blank, **whole.get(one["id"], {}), **one} for one in proposals]
         return pages.render(
             request, "inbox.html", space=home, spaces=await catalogue.spaces(backend, caller), page=max(1, page),
-            proposals=await _proposals(backend, caller, home, listed[first : first + _PAGE]), count=len(listed),
-            has_more=len(listed) > first + _PAGE,
+            proposals=proposals, count=len(listed), has_more=len(listed) > first + _PAGE,
         )  # fmt: skip
 
     @router.post("/inbox/{action}")
@@ -172,16 +178,3 @@ def add_inbox_routes(router: APIRouter, backend: Backend) -> None:
         await backend.call("inbox", options, caller)
         done = {"accept": "accepted", "reject": "rejected", "edit": "saved"}[action]
         return pages.see(pages.query("/inbox", {"space": space, "done": done}))
-
-
-async def _proposals(
-    backend: Backend, caller: Caller, space: str, listed: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """The proposals of a page with their texts, and the memories that they contradict or repeat."""
-    if not listed:
-        return []
-    ids = [one["id"] for one in listed]
-    whole = await backend.call("inbox", {"action": "show", "refs": ids, "space": space}, caller)
-    texts = {one["id"]: one for one in whole}
-    blank: dict[str, Any] = {"contradicts": [], "duplicates": [], "untrusted": [], "provenance": {}, "raw": ""}
-    return [{**blank, **texts.get(one["id"], {}), **one} for one in listed]
