@@ -38,11 +38,11 @@ def alter(
     related: Sequence[str] = (),
     digest: str | None = None,
 ) -> list[Memory]:
-    """Applies `change` to the memories that `refs` name; returns them as they are now, in that order.
+    """Applies `change` to the memories that `refs` name; returns the new versions, in that order.
 
-    One that `change` leaves equal is not written. What is in a derived space is copied, and the copy changed; so are
-    those that are `related`, which it is to refer to. Raises NotFoundError, ChangedError for one that is not stored with
-    this `digest`, and then nothing is changed.
+    A memory that `change` returns unchanged is not written. A memory of a derived space is copied into `main`, and the copy is
+    changed; `related` memories, which the new versions refer to, are copied too. Raises NotFoundError, and ChangedError when
+    the `digest` given is not that of the stored memory; nothing is changed then.
     """
     workspace = over_main(workspace)
     now = workspace.clock()
@@ -60,8 +60,13 @@ def alter(
             changed = change(clean, draft)
             after[name] = memory if changed == memory else _edition(memory, changed, now)
         put = copies.made | {name: m for name, m in after.items() if m is not found[name]}
-        for name in [name for name, memory in found.items() if after[name].hash != memory.hash]:
-            put |= _settled(draft, after[name], put)
+        for memory in [after[name] for name, memory in found.items() if after[name].hash != memory.hash]:
+            if any(is_found(link) for link in memory.links):
+                from memcli.app.contradictions import settled
+
+                over = Draft(draft)
+                over.take(Change(tuple(put.values())))
+                put |= {changed.id: changed for changed in settled(over, memory)}
         return Change(tuple(put.values()), now=now)
 
     with telling_where(workspace, refs):
@@ -77,19 +82,20 @@ def _at_home(
     *,
     below: bool = False,
 ) -> list[Memory]:
-    """What `act` makes of the memories that `refs` name: of those that only a journal has which is read with the space, there.
-    With `below`, a path names all below it too. Raises NotFoundError for the first that neither has, and what `act` raises."""
+    """The result of `act` on the memories that `refs` name, in the journal of the space for those that only the journal has.
+    With `below`, a path names all memories below it. Raises as `act`, and NotFoundError for the first that neither has."""
+    # The space alone first: the journal is rarely meant, and reading it takes time.
     try:
         return act(workspace, refs)
     except NotFoundError:
         journal = next((name for name in workspace.spaces_to_read[1:] if is_journal(name)), "")
         if not journal:
             raise
-        told, yielded = (
+        stored, extracted = (
             Draft(SpliceShelf(encode_space(load_space(workspace.store, name)), name))
             for name in (workspace.space, journal)
         )
-        own = [ref for ref in refs if not _names(told, ref, below=below) and _names(yielded, ref, below=below)]
+        own = [ref for ref in refs if not _names(stored, ref, below=below) and _names(extracted, ref, below=below)]
         if not own:
             raise
     others = [ref for ref in refs if ref not in own]
@@ -105,24 +111,13 @@ def _names(shelf: Shelf, ref: str, *, below: bool) -> bool:
 
 
 def check_digest(memory: Memory, digest: str | None) -> None:
-    """Raises ChangedError when the memory is not stored with this digest."""
+    """Raises ChangedError when a digest is given that is not that of the stored memory."""
     if digest is not None and memory_digest(memory) != digest:
         raise ChangedError(f"{memory.path} has changed", "read it again, and decide anew")
 
 
-def _settled(shelf: Shelf, memory: Memory, put: Mapping[str, Memory]) -> dict[str, Memory]:
-    """A memory with another text, and those that it contradicted, without the links that no longer hold."""
-    if not any(is_found(link) for link in memory.links):
-        return {}
-    from memcli.app.contradictions import settled
-
-    over = Draft(shelf)
-    over.take(Change(tuple(put.values())))
-    return {changed.id: changed for changed in settled(over, memory)}
-
-
 def pin(workspace: Workspace, refs: Sequence[str], pinned: bool, digest: str | None = None) -> list[Memory]:
-    """Pins or unpins; `updated_at` becomes now also where nothing else changes. Raises as `alter` does."""
+    """Pins or unpins memories, and sets `updated_at` even where the pin does not change. Raises as `alter`."""
     now = workspace.clock()
 
     def act(over: Workspace, refs: Sequence[str]) -> list[Memory]:
@@ -136,7 +131,7 @@ def pin(workspace: Workspace, refs: Sequence[str], pinned: bool, digest: str | N
 def tag(
     workspace: Workspace, refs: Sequence[str], add: Sequence[str], remove: Sequence[str], digest: str | None = None
 ) -> list[Memory]:
-    """Adds and removes tags. Raises UsageError for what is no tag, and as `alter` does."""
+    """Adds and removes tags. Raises UsageError for an invalid tag, and as `alter`."""
     redacted = workspace.redactor.take_in(workspace.space, {"tags": list(add)})
     added = [check_tag(text) for text in redacted.fields["tags"]]
     removed = frozenset(check_tag(text) for text in remove)
@@ -156,10 +151,10 @@ def edit(
     expected: Memory | None = None,
     digest: str | None = None,
 ) -> tuple[Memory, Mapping[str, int]]:
-    """Sets fields (null takes the default again) and bumps `version`; also says what was redacted, by kind.
+    """Sets fields (null restores the default) and increases `version`; returns the memory, and the number of redactions by kind.
 
-    Raises UsageError naming the wrong field; ConflictError when one of them is no longer as in `expected`,
-    ChangedError when the memory is not stored with this `digest`.
+    Raises UsageError naming the invalid field; ConflictError when one of the fields is not as in `expected`, ChangedError when
+    the `digest` given is not that of the stored memory.
     """
     for name in fields:
         if name in _FIXED:
@@ -182,7 +177,7 @@ def edit(
             _check_unchanged(memory, expected, fields)
         references = _resolved(shelf, memory, clean, now)
         raw = clean.get("raw")
-        # What was made from the old text would go on saying what no longer holds.
+        # Summaries and tags of the old text would keep statements that the new one no longer makes.
         made = follows(workspace.describe, memory, raw) if isinstance(raw, str) and raw.strip() else {}
         edited = _edited(memory, {**made, **clean, **references}, redacted.flags)
         if edited.scope == SESSION != memory.scope and not edited.session:
@@ -201,7 +196,7 @@ def edit(
 
 
 def _abroad(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Mapping[str, Json]:
-    """The fields, with new links to memories of other spaces by id. Raises NotFoundError, UsageError, RefusedError."""
+    """The fields, in which new links to memories of other spaces have their ids. Raises NotFoundError, UsageError, RefusedError."""
     links = checked_fields(fields).get("links") or ()
     if not any(elsewhere(str(link["to"])) for link in links):
         return fields
@@ -215,7 +210,7 @@ def _abroad(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Mappi
 def forget(
     workspace: Workspace, refs: Sequence[str], recursive: bool = False, digest: str | None = None
 ) -> list[Memory]:
-    """Deactivates memories; with `recursive` each of `refs` may be a path, and all below it is meant too.
+    """Deactivates memories; with `recursive`, each of `refs` may be a path, and names all memories below it too.
 
     Raises NotFoundError, ChangedError.
     """
@@ -238,7 +233,7 @@ def forget(
 
 
 def _edition(before: Memory, after: Memory, now: str) -> Memory:
-    """`after` as the next version of `before`; a new date alone makes no version."""
+    """`after` as the next version of `before`; a new `updated_at` alone does not increase the version."""
     is_edited = replace(after, updated_at=before.updated_at) != before
     return replace(after, updated_at=now, version=increased(before.version, is_edited))
 
@@ -264,7 +259,7 @@ def named(shelf: Shelf, refs: Sequence[str], recursive: bool) -> list[Memory]:
 
 
 def _resolved(shelf: Shelf, memory: Memory, fields: Mapping[str, Json], now: str) -> dict[str, Json]:
-    """The references among `fields`, by id, and links with their dates."""
+    """Those of `fields` that are references, as ids; links with their dates."""
     resolved: dict[str, Json] = {}
     if fields.get("links"):
         resolved["links"] = resolve_links(shelf, fields["links"], memory.links, now)

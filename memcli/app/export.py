@@ -1,4 +1,4 @@
-"""Export: a space, or a part of it, as it is written to a file."""
+"""Export: makes the file of a space, or of a part of it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def export_space(
     sign: Callable[[bytes], str] | None = None,
     redact: bool = False,
 ) -> Export:
-    """The space `name`, or what of it is at or below a path, of one of the kinds and has all of the tags, ready to be
-    written; with `redact` without what is secret in it.
+    """The export of the space `name`, or of its memories at or below a path, of one of the kinds, and with all of the tags;
+    with `redact`, without secrets.
 
-    Raises NotFoundError, CorruptError; RefusedError for a private space, and for secrets that may not be taken out.
+    Raises NotFoundError, CorruptError; RefusedError for a private space, and, without `redact`, for one with secrets.
     """
     if not workspace.has_space(name):
         raise NotFoundError(f"no space {name!r}", "`memcli space list` lists the spaces")

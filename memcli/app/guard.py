@@ -1,4 +1,4 @@
-"""What is remembered about a change: memories whose triggers match its lines and files, and advice for its commit message."""
+"""Guard: finds the memories whose triggers match a change, and those to show in its commit message."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_LINE = 200
 
 
 class GuardFinding(Record):
-    """A memory, and the line of a change that its trigger matches. `is_enforced`: the change must not be committed like this."""
+    """A memory, and the line of a change that its trigger matches. `is_enforced`: the check of the commit fails."""
 
     file: str
     line: int
@@ -31,7 +31,7 @@ class GuardFinding(Record):
 
     @property
     def text(self) -> str:
-        """The first line of what the memory says."""
+        """The first line of the text of the memory."""
         memory = self.memory
         line = next((line for line in memory.raw.splitlines() if line.strip()), memory.summary_micro).strip()
         return line if len(line) <= _MAX_LINE else f"{line[: _MAX_LINE - 1]}…"
@@ -45,8 +45,9 @@ class GuardFinding(Record):
 
 
 class GuardVerdict(Record):
-    """The result of checking a change: findings by file and line, enforced ones first. `memories` have triggers; `withheld`
-    ones matched, but contain instructions; `is_from_clone`: nothing is enforced, since nobody accepted the store.
+    """The result of checking a change: findings by file and line, enforced ones first. `memories` is the number of memories
+    with triggers; `withheld` of them matched, but contain instructions; `is_from_clone`: nobody here has accepted the store, so
+    that no memory is enforced.
     """
 
     findings: tuple[GuardFinding, ...]
@@ -58,7 +59,7 @@ class GuardVerdict(Record):
 
     @property
     def enforced(self) -> int:
-        """How many findings bind."""
+        """The number of enforced findings."""
         return sum(finding.is_enforced for finding in self.findings)
 
     def to_json(self) -> dict[str, Json]:
@@ -69,29 +70,29 @@ class GuardVerdict(Record):
 
 
 def guard(workspace: Workspace, edits: Sequence[FileEdit]) -> GuardVerdict:
-    """Checks a change against the triggers in the spaces and in the user-wide store. Raises CorruptError, StoreError."""
-    parts = [_ask(workspace, name, name, edits) for name in workspace.spaces_to_read]
+    """Checks a change against the triggers of the spaces to read and of the user-wide store. Raises CorruptError, StoreError."""
+    parts = [_check(workspace, name, name, edits) for name in workspace.spaces_to_read]
     if (other := workspace.elsewhere) is not None:
-        parts += [_ask(other, name, f"global/{name}", edits) for name in other.store.spaces()]
+        parts += [_check(other, name, f"global/{name}", edits) for name in other.store.spaces()]
     findings = [finding for found, _, _ in parts for finding in found]
     return GuardVerdict(
-        findings=tuple(sorted(findings, key=_place)),
+        findings=tuple(sorted(findings, key=_order)),
         files=len(edits),
         lines=sum(len(edit.added) for edit in edits),
-        memories=sum(asked for _, asked, _ in parts),
+        memories=sum(memories for _, memories, _ in parts),
         withheld=sum(withheld for _, _, withheld in parts),
         is_from_clone=not workspace.trust.is_accepted,
     )
 
 
-def _place(finding: GuardFinding) -> tuple[str, int, bool, str, str]:
+def _order(finding: GuardFinding) -> tuple[str, int, bool, str, str]:
     return finding.file, finding.line, not finding.is_enforced, finding.space, finding.memory.id
 
 
-def _ask(
+def _check(
     workspace: Workspace, space: str, label: str, edits: Sequence[FileEdit]
 ) -> tuple[list[GuardFinding], int, int]:
-    """The findings in one space, how many of its memories have triggers, and how many that matched are withheld."""
+    """The findings in one space, the number of its memories with triggers, and of those that matched but are untrusted."""
     with opened(workspace, space) as (_, view):
         session = living(workspace) if view.has_sessions() else ""
         visible = view.visible(Query(topic="", now=workspace.clock(), session=session))
@@ -105,7 +106,7 @@ def _ask(
         )
     found = [(edit.file, match) for edit in edits for match in triggers.matches(edit)]
     matched = sorted({owner for _, (owner, _, _) in found})
-    trusted = []  # nothing in it is an instruction to an agent, or somebody here has accepted what is
+    trusted = []  # without instructions to an agent, or accepted here with them
     for owner in matched:
         memory, instructs = memories[owner], inspect(memories[owner])
         is_reviewed = workspace.trust.is_reviewed(space, memory.id)
@@ -124,13 +125,14 @@ def _ask(
 
 
 ADVICE_BACKEND = "basic"
-"""A change is a bag of words and no question, and there is no time for meaning."""
+"""By words alone: a change is no question, and a hook that waits for vectors would delay the commit."""
 ADVICE_KINDS = ("constraint", "negative", "decision")
-_MIN_POINTS = 5.0  # two words of the change in summary and text, or one in the path and in either of them
+_MIN_POINTS = 5.0  # reached by two words of the change in summary and text, or one in the path and either of them
 
 
 def consult(workspace: Workspace, edits: Sequence[FileEdit], limit: int) -> list[str]:
-    """At most `limit` lines, constraints first; for a workspace whose backend is ADVICE_BACKEND. Raises what recall raises."""
+    """At most `limit` lines about a change, constraints first. The backend of the workspace must be ADVICE_BACKEND. Raises as
+    recall."""
     query = Query(
         topic="", now=workspace.clock(), limit=limit, kinds=ADVICE_KINDS, min_score=_MIN_POINTS,
         weights={"importance": 0.0}, edits=tuple(edits),

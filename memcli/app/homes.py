@@ -1,5 +1,5 @@
-"""Homes: finds the store and the space in which a named memory is to be changed: recall shows memories of several spaces and
-of the user-wide store.
+"""Homes: finds the store and the space of a named memory, in which a command is to change it: recall shows memories of several
+spaces and of the user-wide store.
 
 It also finds the two ends of a link, which may be in different spaces, and checks that such a link is allowed.
 """
@@ -26,7 +26,7 @@ class LinkEnd(Record):
 
     @property
     def name(self) -> str:
-        """What a link from another space says it leads to."""
+        """The target of a link from another space to this memory."""
         return f"{self.space}:{self.memory.id}"
 
     def to_json(self) -> dict[str, Json]:
@@ -34,13 +34,14 @@ class LinkEnd(Record):
 
 
 def located(workspace: Workspace, ref: str) -> LinkEnd:
-    """The memory that `ref` names: in a space to read, else in the space that it begins with, else in any."""
-    asked, named = workspace.spaces_to_read, elsewhere(ref)
-    with reading(workspace, asked) as near:
+    """The memory that `ref` names: in a space to read, else in the space that is its prefix, else in any. Raises NotFoundError,
+    UsageError for a name that several other spaces have."""
+    first, named = workspace.spaces_to_read, elsewhere(ref)
+    with reading(workspace, first) as near:
         if any(space.find(ref) is not None for space in near):
             return _end(workspace, *find_in(near, ref))
-        others = [name for name in workspace.store.spaces() if name not in asked]
-        if named and named[0] in (*asked, *others):
+        others = [name for name in workspace.store.spaces() if name not in first]
+        if named and named[0] in (*first, *others):
             with reading(workspace, [named[0]]) as spaces:
                 return _end(workspace, *find_in(spaces, named[1]))
         far = []
@@ -55,7 +56,7 @@ def located(workspace: Workspace, ref: str) -> LinkEnd:
 
 
 def _end(workspace: Workspace, space: SpaceReader, memory: Memory) -> LinkEnd:
-    """The memory; of one in a derived space that was copied, the copy."""
+    """The memory as the end of a link; of one in a derived space that was copied into `main`, the copy."""
     if memory.superseded_by and space.policy.is_derived:
         with reading(workspace, [workspace.main]) as (main,):
             if (copy := main.find(memory.superseded_by)) is not None:
@@ -64,8 +65,9 @@ def _end(workspace: Workspace, space: SpaceReader, memory: Memory) -> LinkEnd:
 
 
 def space_of(workspace: Workspace, end: LinkEnd) -> str:
-    """The space in which to link the memory. A derived space would lose the link when it is rebuilt, so a memory of `repo` is
-    linked in `main`. Raises RefusedError for other derived spaces."""
+    """The space in which to link the memory: its own, but `main` for one of `repo`. Raises RefusedError for other derived
+    spaces."""
+    # A derived space would lose the link when it is rebuilt.
     if not workspace.store.policy(end.space).is_derived:
         return end.space
     if end.space != REPO:
@@ -79,7 +81,8 @@ def space_of(workspace: Workspace, end: LinkEnd) -> str:
 def check_across(
     workspace: Workspace, space: str, end: LinkEnd, relation: str, *, is_stored_here: bool = False
 ) -> None:
-    """Raises UsageError, RefusedError unless a memory of `space` may have a link of this relation to `end`."""
+    """Raises UsageError, RefusedError unless a memory of `space` may have a link of this relation to `end`. With
+    `is_stored_here`, only that memory has the link; otherwise `end` can have it where the relation is mutual."""
     if space == end.space:
         return
     if relation == SUPERSEDES:
@@ -103,17 +106,17 @@ def resolve_abroad(
     *,
     drop: bool = False,
 ) -> tuple[Json, ...]:
-    """Links that are to be given to a memory of the workspace's space, with ids in those that lead to other spaces.
+    """Links for a memory of the space of the workspace; those to memories of other spaces get their ids.
 
-    Those that are `known`, and those to `own` names, are left as they are. Raises NotFoundError, and as `check_across`;
-    with `drop`, what would be an error is left out.
+    Links with targets of `known` ones, and to `own` names, are returned unchanged. Raises NotFoundError, and as `check_across`;
+    with `drop`, links that would raise are left out.
     """
-    kept = own | {str(one["to"]) for one in known}
+    unchanged = own | {str(one["to"]) for one in known}
     resolved = []
     for one in links:
         try:
             name = str(one["to"])
-            resolved.append(one if name in kept else {**one, "to": _resolved(workspace, name, one["relation"])})
+            resolved.append(one if name in unchanged else {**one, "to": _resolved(workspace, name, one["relation"])})
         except (NotFoundError, RefusedError, UsageError):
             if not drop:
                 raise
@@ -121,7 +124,7 @@ def resolve_abroad(
 
 
 def _resolved(workspace: Workspace, name: str, relation: str) -> str:
-    """The name by which a link from the workspace's space leads to what `name` names; itself within the space."""
+    """The target of a link from the space of the workspace to the memory that `name` names; `name` itself within the space."""
     if elsewhere(name) is None:
         return name
     with reading(workspace, [workspace.space]) as (space,):
@@ -129,20 +132,20 @@ def _resolved(workspace: Workspace, name: str, relation: str) -> str:
             return name
     end = located(workspace, name)
     if end.space == workspace.space or space_of(workspace, end) != end.space:
-        return end.memory.id  # one in a derived space is copied, as if it were named by its id alone
+        return end.memory.id  # storing the link copies a memory of a derived space that it names by id
     check_across(workspace, workspace.space, end, relation, is_stored_here=True)
     return end.name
 
 
 Homes = list[tuple[Workspace, list[str]]]
-"""Each workspace with those of the named memories that are to be changed in it."""
+"""Each workspace with the names of the memories to change in it."""
 
 
 def by_home(workspace: Workspace, refs: Sequence[str], *, recursive: bool = False) -> tuple[Homes, MemcliError | None]:
-    """Where the memories are that `refs` name; and the error for those that are nowhere, if there are any.
+    """The workspaces in which to change the memories that `refs` name, and the error for those that do not exist, if any.
 
-    Unless the user has named a space, a memory that the project does not have is looked for in the user-wide store. With
-    `recursive`, each may be a path with memories below it. Raises the error if none is anywhere.
+    Unless the user has named a space, a memory that the project does not have is searched in the user-wide store. With
+    `recursive`, each may be a path with memories below it. Raises the error if none exists.
     """
     with reading(workspace) as spaces:
 
@@ -164,8 +167,8 @@ def by_home(workspace: Workspace, refs: Sequence[str], *, recursive: bool = Fals
 
 
 def grouped(refs: Sequence[str], home: Callable[[str], Workspace]) -> tuple[Homes, MemcliError | None]:
-    """The refs by what `home` says, and the error for those of which it raises NotFoundError or UsageError. Raises it if it
-    does so for all."""
+    """The refs by the workspace that `home` returns for each, and one error for those for which it raises NotFoundError or
+    UsageError. Raises that error if there are no others."""
     found: dict[tuple[str, str], tuple[Workspace, list[str]]] = {}
     errors: list[MemcliError] = []
     for ref in refs:
@@ -182,14 +185,14 @@ def grouped(refs: Sequence[str], home: Callable[[str], Workspace]) -> tuple[Home
 
 
 def joined(errors: Sequence[MemcliError]) -> MemcliError | None:
-    """The errors as one, of the kind of the first."""
+    """The errors as one of the class of the first; None if there are none."""
     if len(errors) < 2:
         return errors[0] if errors else None
     return type(errors[0])("; ".join(dict.fromkeys(error.message for error in errors)), errors[0].hint)
 
 
 def home_of_link(workspace: Workspace, start: str, end: str) -> Workspace:
-    """The workspace of the store that has both ends of a link. Raises UsageError if each is in another store."""
+    """The workspace of the store that has both ends of a link. Raises UsageError if they are in different stores."""
     if workspace.is_space_named:
         return workspace
     far = []
@@ -207,7 +210,7 @@ def home_of_link(workspace: Workspace, start: str, end: str) -> Workspace:
 
 
 def beyond(workspace: Workspace, ref: str, space: str | None = None) -> Workspace:
-    """The workspace of the user-wide store, over `space` if one is named. Warns that `ref` is changed there."""
+    """The workspace of the user-wide store, over `space` if given. Warns that `ref` is changed there."""
     other = workspace.elsewhere
     assert other is not None
     workspace.warn(f"{ref!r} is in the user-wide store: the change is made there")
@@ -215,13 +218,13 @@ def beyond(workspace: Workspace, ref: str, space: str | None = None) -> Workspac
 
 
 def _first_below(spaces: Sequence[SpaceReader], path: str) -> SpaceReader | None:
-    """The first of the spaces that has something at or below a path."""
+    """The first of the spaces with a memory at or below a path."""
     below = CatalogueFilter(under=path.strip("/"), inactive=True)
     return next((space for space in spaces if space.count(below)), None) if below.under else None
 
 
 def _space_elsewhere(workspace: Workspace, ref: str, recursive: bool) -> str | None:
-    """The space of the user-wide store that has the memory, or something below the path."""
+    """The space of the user-wide store that has the memory or, with `recursive`, one at or below the path."""
     if found := find_elsewhere(workspace, ref):
         return found[0]
     other = workspace.elsewhere

@@ -1,7 +1,7 @@
-"""The inbox: proposed memories wait here, outside of recall, until somebody accepts or rejects them (`extras/inbox/`).
+"""The inbox: proposed memories wait in it, outside of recall, until somebody accepts or rejects them (`extras/inbox/`).
 
-It is a second store, in the folder `inbox` of the private state. Each candidate records how it was proposed (see
-`app/candidate.py`). Of a rejected one the hash stays, so that it is not proposed again.
+It is a second store, in the folder `inbox` of the private state. Each proposal records the given fields (see
+`app/candidate.py`). The hash of a rejected one stays as an inactive stub, so that it is not proposed again.
 """
 
 from __future__ import annotations
@@ -35,17 +35,15 @@ def offer(
     *,
     propose_all: bool = False,
     places: Sequence[Place] = (),
-    told: Collection[str] = (),
+    retained: Collection[str] = (),
     resolution: Resolution | None = None,
 ) -> Stored:
-    """Stores the candidates as `remember` does, or puts them into the inbox.
-
-    They go into the inbox with `propose_all`, and if the policy of the space wants a review; then the memories at
-    `places` stay active. Raises what `remember` raises.
+    """Stores the candidates as `remember` does, or puts them into the inbox: with `propose_all`, and if the policy of the space
+    demands a review; the memories at `places` then stay active. Raises as `remember`.
     """
     if not propose_all:
         stored = remember(
-            workspace, candidates, supersedes, may_wait=True, places=places, told=told, resolution=resolution
+            workspace, candidates, supersedes, may_wait=True, places=places, retained=retained, resolution=resolution
         )
         if not stored.needs_review:
             return stored
@@ -53,19 +51,21 @@ def offer(
 
 
 def propose(workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None) -> list[Outcome]:
-    """Puts the candidates into the inbox, but for what is remembered, waits or was rejected already.
+    """Puts the candidates into the inbox, without those that are stored, proposed or rejected already.
 
-    Raises NotFoundError when there is nothing that the last one `supersedes`.
+    Raises NotFoundError when the memory that the last one `supersedes` does not exist.
     """
     if not candidates:
         return []
     space = load_space(workspace.store, workspace.space)
-    supersedes = space.find(supersedes).id if supersedes else None  # a path may be another memory's by then
+    supersedes = (
+        space.find(supersedes).id if supersedes else None
+    )  # by id: another memory may have the path when it is accepted
     by_hash: dict[str, list[Memory]] = {}
     for memory in map(as_proposed, (*space.objects, *load_space(workspace.inbox, workspace.space).objects)):
         by_hash.setdefault(memory.hash, []).append(memory)
     found = []
-    for candidate in candidates:  # it repeats what has its text, and its path where one is given
+    for candidate in candidates:  # a duplicate has the same text, and the given path
         path = candidate.given.get("path")
         found.append(next((m for m in by_hash.get(candidate.hash, ()) if path in (None, m.path)), None))
     new = [
@@ -87,16 +87,16 @@ def propose(workspace: Workspace, candidates: Sequence[Candidate], supersedes: s
 
 
 def target_of(candidate: Candidate, space: Space) -> Json:
-    """What a candidate with a path would change: the id and the text's hash of the memory that is there."""
+    """The id and the hash of the memory at the path of a candidate, None if there is none."""
     there = next((m for m in space.objects if m.path == candidate.given.get("path")), None)
     return None if there is None else [there.id, there.hash]
 
 
 def take_in(workspace: Workspace, memories: Sequence[Memory], *, dry_run: bool) -> tuple[int, int]:
-    """Takes in what waits, or was rejected, in the inbox of another clone: how many are proposed here, and rejected.
+    """Merges the inbox of another clone, `memories`, into this one; returns the number of new proposals, and of new rejections.
 
-    What is remembered here, waits, was rejected or lies in the trash is not proposed again; what was rejected there is no
-    longer waiting here. With `dry_run`, stores nothing. Those that come from elsewhere are checked by `check_note` before. Raises as `propose`.
+    Memories that are stored here, proposed, rejected or in the trash are not proposed again; proposals that were rejected
+    there are rejected here. With `dry_run`, changes nothing. Check the memories by `check_note` before. Raises as `propose`.
     """
     space, inbox = load_space(workspace.store, workspace.space), load_space(workspace.inbox, workspace.space)
     refused = {*rejected(workspace), ""}
@@ -119,7 +119,7 @@ def take_in(workspace: Workspace, memories: Sequence[Memory], *, dry_run: bool) 
 
 
 def _with_rejected(shelf: Shelf, stubs: Sequence[Memory]) -> Change:
-    """Takes stubs into the inbox, and rejects what waits there with the texts of such."""
+    """Adds stubs of rejected proposals to the inbox, and rejects waiting proposals with the same texts."""
     before, hashes = shelf.load(), {memory.hash for memory in stubs}
     waits = [stub_of(memory) for memory in before.objects if memory.active and memory.hash in hashes]
     known = {memory.hash for memory in waits}
@@ -129,35 +129,35 @@ def _with_rejected(shelf: Shelf, stubs: Sequence[Memory]) -> Change:
 
 
 def waiting(workspace: Workspace) -> list[Memory]:
-    """The candidates that wait, in order of path."""
+    """The waiting proposals, in order of path."""
     found = (as_proposed(m) for m in load_space(workspace.inbox, workspace.space).objects if m.active)
     return sorted(found, key=lambda m: (m.path, m.id))
 
 
 def rejected(workspace: Workspace) -> set[str]:
-    """The hashes of the texts that somebody has rejected."""
+    """The hashes of the texts of rejected proposals."""
     return {
         as_proposed(memory).hash for memory in load_space(workspace.inbox, workspace.space).objects if not memory.active
     }
 
 
 def is_plan(memory: Memory) -> bool:
-    """Whether what waits in the inbox is a plan of upkeep, and no memory."""
+    """Whether a proposal is a plan of upkeep, not a memory."""
     return PLAN in note_of(memory)
 
 
 def withdraw(workspace: Workspace, memories: Sequence[Memory]) -> None:
-    """Takes the candidates out of the inbox as if they had never been proposed."""
+    """Removes proposals from the inbox, so that they can be proposed again."""
     change_inbox(workspace, memories, lambda shelf: Change(drop=frozenset(m.id for m in memories if shelf.get(m.id))))
 
 
 def settle(workspace: Workspace, hashes: Collection[str]) -> None:
-    """Takes candidates out of the inbox whose texts, by their hashes, were remembered in another way."""
+    """Removes proposals from the inbox whose texts, by their hashes, were stored in another way."""
     withdraw(workspace, [memory for memory in waiting(workspace) if memory.hash in hashes])
 
 
 def stub_of(memory: Memory) -> Memory:
-    """What stays in the inbox of a candidate that was rejected: its hash and place, without its text."""
+    """The stub of a rejected proposal, which stays in the inbox: its hash and path, without its text."""
     stub = Memory(
         id=memory.id, path=memory.path, kind=memory.kind, metadata={"hash": memory.hash},
         created_at=memory.created_at, updated_at=memory.updated_at, active=False,
@@ -167,7 +167,7 @@ def stub_of(memory: Memory) -> Memory:
 
 
 def change_inbox(workspace: Workspace, memories: Sequence[Memory], change: Callable[[Shelf], Change]) -> None:
-    """Changes the inbox of the space, unless there are no `memories` to do it for."""
+    """Applies `change` to the inbox of the space; does nothing when `memories`, those to change, are empty."""
     now = workspace.clock()
     if memories:
         workspace.inbox.update(workspace.space, lambda shelf: replace(change(shelf), now=now))

@@ -1,5 +1,5 @@
-"""Ingest: stores the candidates of a source, in batches that grow with what is stored already; deactivates memories of files and
-commits that are gone, and moves those of files that were renamed.
+"""Ingest: stores the candidates of a source, in batches that grow with the number stored; deactivates memories of deleted files
+and replaced commits, and moves those of renamed files.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from memcli.ports import Shelf, Source
 from memcli.record import Record, field, replace
 
 _LEAST, _SHARE, _BYTES_EACH = 32, 8, 1 << 18
-"""How many candidates a write takes: a share of what was stored before, so that an interruption loses little and all
-writes together cost a few times what one of the whole costs; and more for a file that is large from the start. It is not
-by time, so that the same input leaves the same lines in the audit log."""
+"""The number of candidates of one write: at least _LEAST, one for each _BYTES_EACH of the file of the space, and one _SHARE-th of
+those stored before. So an interruption loses little, and all writes together cost a few times as much as a single one. The
+number does not depend on time, so that equal input makes equal lines in the audit log."""
 _NOT_OF_AN_ITEM = (LockedError, StoreError, CorruptError, RefusedError, OSError)
-"""What is wrong with the store or the system; any other error is of the item that was being stored."""
+"""Errors of the store or the system, which end the ingest; any other error is one of the candidate that was being stored."""
 
 
 class _Prepared(Record):
-    """A candidate and the places that it replaces (None: nothing is left at these places); or the note that all of a commit was
-    `read`, from which the last `count` candidates come."""
+    """A candidate and the places that it replaces (None: nothing is left at these places); or the mark that the commit `read`
+    is complete, of which the last `count` candidates are."""
 
     candidate: Candidate | None = None
     places: Sequence[Place] = ()
@@ -43,8 +43,7 @@ class _Prepared(Record):
 
 
 class Ingested(WriteCounts, frozen=False):
-    """What an ingest did. `paths` are those that it wrote, and `failed` is what could not be taken and kept nothing else
-    from it."""
+    """The result of an ingest. `paths` are the paths of written memories; `failed` files and commits were skipped."""
 
     retired: int = 0
     paths: list[str] = field(default_factory=list)
@@ -65,7 +64,7 @@ class Ingested(WriteCounts, frozen=False):
         self.failed += other.failed
 
     def stored(self) -> str:
-        """What was changed, in words; empty for nothing."""
+        """The changes for a message, such as `3 created, 1 retired`; empty if there are none."""
         names = ("created", "updated", "retired", "proposed")
         return ", ".join(f"{n} {name}" for name in names if (n := getattr(self, name)))
 
@@ -78,18 +77,19 @@ def ingest(
     progress: Callable[[], None] = lambda: None,
     done: Ingested | None = None,
 ) -> Ingested:
-    """Stores what `source` yields, or with `propose` puts it into the inbox; with `dry_run` only says what that would be.
+    """Stores the candidates of `source`, or with `propose` puts them into the inbox; with `dry_run` only lists their paths.
 
-    What becomes of it is counted in `done` write by write, so that it holds when a later write fails. A candidate that `replaces` places has told, with those beside it, all that is there: what else stands there is
-    deactivated. The same candidates again change nothing. One that cannot be stored, whatever in it is the reason, does
-    not keep the others from it. A commit is noted as known once all that was read of it is stored. `progress` is called
-    for each.
-    Raises what the source raises, LockedError, CorruptError, StoreError.
+    Results are counted in `done` after each write, so that the counts are right when a later write fails. Candidates that
+    replace places are, with their neighbours, the whole content of these: other memories there are deactivated. Storing the
+    same candidates again changes nothing. A candidate that cannot be stored is recorded in `done.failed`, and the others are
+    stored. A commit is recorded as ingested once all its candidates are stored. `progress` is called after each candidate.
+    Raises as the source, and LockedError, CorruptError, StoreError.
     """
     done = Ingested() if done is None else done
-    told: set[str] = set()  # what the writes before this one have stored of places that go on in it
+    retained: set[str] = set()  # ids that earlier writes stored at places that continue in the next one
     spoiled: Sequence[Place] = ()
-    with closing(workspace.store.open(workspace.space)) as snapshot:  # a write copies the file of the space
+    with closing(workspace.store.open(workspace.space)) as snapshot:
+        # Each write copies the file of the space, so that small writes to a large file are expensive.
         least = max(_LEAST, size_of(snapshot.fingerprint) // _BYTES_EACH)
     for batch, unfinished in _batches(_prepared(workspace, source, done, progress), least):
         if dry_run:
@@ -98,11 +98,11 @@ def ingest(
         by_name = {(place["under"], place.get("source")): place for item in batch for place in item.places}
         places = [place for place in by_name.values() if place not in (*unfinished, *spoiled)]
         failed = len(done.failed)
-        outcomes = list(_stored(workspace, batch, propose, places, told, done))
-        told = {*told, *(outcome.id for outcome in outcomes)} if unfinished else set()
+        outcomes = list(_stored(workspace, batch, propose, places, retained, done))
+        retained = {*retained, *(outcome.id for outcome in outcomes)} if unfinished else set()
         spoiled = unfinished if spoiled or len(done.failed) > failed else ()
         if not propose and not any(outcome.status == "proposed" for outcome in outcomes):
-            # Without that note the commits are only read again.
+            # Last: after a crash before this line, the commits are only read again.
             bad = {failure.commit for failure in done.failed}
             whole = {item.read: item.count for item in batch if item.read and item.read not in bad}
             workspace.commits.add(workspace.space, whole)
@@ -112,15 +112,16 @@ def ingest(
 
 
 def retire(workspace: Workspace, files: Collection[str]) -> int:
-    """Deactivates the memories of files that are gone; those of their history stay. Returns how many."""
+    """Deactivates the memories of deleted files, but not those of their commits. Returns their number."""
     gone = frozenset(workspace.redactor.names(workspace.space, list(files)))
     return _deactivate(workspace, lambda memory: _is_of(memory, gone))
 
 
 def retire_missing(workspace: Workspace, is_missing: Callable[[str, Callable[[str], str]], bool]) -> int:
-    """Deactivates what was read from files that are missing. Returns how many.
+    """Deactivates the memories of files that are missing. Returns their number.
 
-    `is_missing` is told the name that a memory has, and what makes such names of those of files: they may be redacted.
+    `is_missing` gets the name of a file as a memory has it, which may be redacted, and a function that redacts the name of a
+    file in this way.
     """
     known = _names_known(workspace)
 
@@ -132,7 +133,7 @@ def retire_missing(workspace: Workspace, is_missing: Callable[[str, Callable[[st
 
 
 def retire_commits(workspace: Workspace, commits: Collection[str]) -> int:
-    """Deactivates what was ingested of commits that a rebase or an amend has replaced. Returns how many."""
+    """Deactivates the memories of commits that a rebase or an amend has replaced. Returns their number."""
     gone = frozenset(commits)
     if not gone:
         return 0
@@ -170,7 +171,7 @@ def _prepared(
             try:
                 candidate = prepare(workspace, given)
             except UsageError:
-                done.skipped["unfit"] += 1  # too long, or empty once cleaned: the rest is worth having
+                done.skipped["unfit"] += 1  # too long, or empty after redaction
             except (MemcliError, OSError):
                 raise
             except Exception as error:  # noqa: BLE001
@@ -182,7 +183,7 @@ def _prepared(
 
 
 def _names_known(workspace: Workspace) -> Callable[[str], str]:
-    """What makes the name that memories have of a file's own."""
+    """A function that returns the name of a file, or a path, as memories have it: redacted."""
     return cache(lambda name: workspace.redactor.names(workspace.space, [name])[0])
 
 
@@ -191,14 +192,14 @@ def _stored(
     batch: Sequence[_Prepared],
     propose: bool,
     places: Sequence[Place],
-    told: Collection[str],
+    retained: Collection[str],
     done: Ingested,
 ) -> Iterator[Outcome]:
-    """What became of the candidates of a batch, which is counted; when something in one of them fails, each is stored by
+    """The outcomes of the candidates of a batch, which are counted in `done`. Where one cannot be stored, each is stored by
     itself."""
     candidates = [item.candidate for item in batch if item.candidate is not None]
     try:
-        outcomes = offer(workspace, candidates, propose_all=propose, places=places, told=told).outcomes
+        outcomes = offer(workspace, candidates, propose_all=propose, places=places, retained=retained).outcomes
     except _NOT_OF_AN_ITEM:
         raise
     except Exception as error:  # noqa: BLE001
@@ -218,7 +219,7 @@ def _stored(
                 done.paths.append(outcome.path)
             yield outcome
         return
-    # Without places: what failed must not make what was there before look left out.
+    # Without places: the stored memory of a candidate that failed must not be deactivated.
     for item in batch:
         if item.candidate:
             yield from _stored(workspace, [item], propose, (), (), done)
@@ -232,13 +233,13 @@ def _failure(given: Mapping[str, Any], error: Exception) -> Failure:
 
 
 def _commit(given: Mapping[str, Any]) -> str:
-    """The commit that a candidate was read from; empty for none."""
+    """The commit of a candidate, empty for none."""
     commit = given.get("provenance", {}).get("commit")
     return commit if isinstance(commit, str) else ""
 
 
 def _batches(prepared: Iterator[_Prepared], least: int) -> Iterator[tuple[list[_Prepared], Sequence[Place]]]:
-    """As many as one write takes, and the places at which the next one goes on."""
+    """The candidates for one write, and the places that continue in the next one."""
     batch: list[_Prepared] = []
     stored = 0
     for item in prepared:
@@ -253,24 +254,25 @@ def _batches(prepared: Iterator[_Prepared], least: int) -> Iterator[tuple[list[_
 
 def _is_of(memory: Memory, files: frozenset[str]) -> bool:
     fields: Mapping[str, Json] = memory.metadata
-    is_read = memory.provenance.get("source") == OBSERVED  # what somebody said of the file is theirs to retire
+    # A memory that somebody stored about the file is not deactivated: only its author can judge that.
+    is_read = memory.provenance.get("source") == OBSERVED
     return (
         memory.active and is_read and memory.kind != "diff" and fields.get("source") in files and "group" not in fields
     )
 
 
 class FilePlace(Record):
-    """How a memory knows a file: the name in its metadata, and the path that it and its parts are at and below."""
+    """A file in the fields of memories: its name in the metadata, and the path at and below which its memories are."""
 
     name: str
     path: str
 
 
 def relocate(workspace: Workspace, moves: Sequence[tuple[FilePlace, FilePlace]]) -> int:
-    """Gives the memories of each file its new name and place; ids and what was before stay. Returns how many.
+    """Moves the memories of renamed files: new name, path and anchors, same ids. Returns their number.
 
-    Those of commits stay where they are. One that was put elsewhere by hand, or whose new place is taken, is
-    deactivated: what is there will be told of the file.
+    Memories of commits are not moved. One that was moved by hand, or whose new path is taken, is deactivated: the next ingest
+    of the file stores it anew.
     """
     known = [(_known_targets(workspace, old), _known_targets(workspace, new)) for old, new in moves]
     by_old = {old.name: (old, new) for old, new in known}
@@ -306,7 +308,7 @@ def relocate(workspace: Workspace, moves: Sequence[tuple[FilePlace, FilePlace]])
 
 
 def _known_targets(workspace: Workspace, place: FilePlace) -> FilePlace:
-    """The place as it would be remembered: without what is secret in its name."""
+    """The place as memories have it: redacted."""
     fields: dict[str, Json] = {"path": place.path, "metadata": {"source": place.name}}
     clean = workspace.redactor.take_in(workspace.space, fields).fields
     return FilePlace(clean["metadata"]["source"], check_path(clean["path"]))
@@ -319,9 +321,9 @@ def _moved(memory: Memory, old: FilePlace, new: FilePlace, now: str) -> Memory:
     return replace(
         memory,
         path=new.path,
-        summary_micro=_said(memory.summary_micro, old.name, new.name),
-        summary_short=_said(memory.summary_short, old.name, new.name),
-        summary_long=_said(memory.summary_long, old.name, new.name),
+        summary_micro=_renamed_in(memory.summary_micro, old.name, new.name),
+        summary_short=_renamed_in(memory.summary_short, old.name, new.name),
+        summary_long=_renamed_in(memory.summary_long, old.name, new.name),
         metadata={**memory.metadata, "source": new.name},
         provenance=provenance,
         anchors=tuple(
@@ -332,7 +334,7 @@ def _moved(memory: Memory, old: FilePlace, new: FilePlace, now: str) -> Memory:
     )
 
 
-def _said(summary: str, old: str, new: str) -> str:
-    """The summary with the new name where it begins with the old one; elsewhere it may be any word."""
+def _renamed_in(summary: str, old: str, new: str) -> str:
+    """The summary with the new name of the file where it begins with the old one; elsewhere that may be an ordinary word."""
     rest = summary.removeprefix(f"{old}: ")
     return summary if rest == summary else f"{new}: {rest}"

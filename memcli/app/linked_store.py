@@ -1,4 +1,4 @@
-"""A store whose spaces link to each other: what is removed from one, others lead to no longer."""
+"""A store whose spaces link to each other: a removal from one removes the links to it from the others."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 class LinkedStore:
-    """The store `inner`. Links of other spaces to what a write removes go too, and into its run in the trash, so that
-    they come back with it. See `ports.Store` for the promises."""
+    """The store `inner`. When a write removes memories, the links of other spaces to them are removed too, and stored in the run
+    of the trash, so that a restore brings them back. Same methods as `ports.Store`."""
 
     def __init__(self, inner: Store, load_trash: Callable[[], Trash], warn: Callable[[str], None]) -> None:
         self._inner = inner
@@ -54,7 +54,7 @@ class LinkedStore:
             self._take_out(space, {one.id for one in receipt.touched if not one.after}, receipt.run)
 
     def _take_out(self, space: str, ids: Collection[str], run: str) -> None:
-        """Takes the links to these memories out of the other spaces. The removal is done: a failure is only reported."""
+        """Removes the links of other spaces to these memories. The write itself is done: a failure causes a warning."""
         severed: list[Severed] = []
         names, mark = {f"{space}:{name}" for name in ids}, f'"{space}:'.encode()
         try:
@@ -65,7 +65,14 @@ class LinkedStore:
                         is_linking = any(mark in data for data, _ in snapshot.records())
                     severed += self._cut(other, names) if is_linking else []
             if severed:
-                self._note(space, ids, run, severed)
+                trash = self._load_trash()
+                own = (one for one in trash.runs() if one.space.name == space)
+                # The run of a deleted space has no name in the receipt: it is the newest with one of its memories.
+                mine = (
+                    one for one in own if one.name == run or (not run and any(m.id in ids for m in one.space.objects))
+                )
+                if (found := next(mine, None)) is not None:
+                    trash.put(replace(found, severed=(*found.severed, *severed)))
         except (MemcliError, OSError) as error:
             self._warn(
                 f"removed, but links to it from other spaces are left: {reason(error)}; "
@@ -88,18 +95,9 @@ class LinkedStore:
         self._inner.update(space, apply)
         return severed
 
-    def _note(self, space: str, ids: Collection[str], name: str, severed: list[Severed]) -> None:
-        """Notes what was lost in the run of the removal, if it is in the trash."""
-        trash = self._load_trash()
-        for run in trash.runs():
-            is_it = run.name == name or (not name and any(memory.id in ids for memory in run.space.objects))
-            if run.space.name == space and is_it:
-                trash.put(replace(run, severed=(*run.severed, *severed)))
-                return
-
 
 def without_lost(store: Store, memory: Memory) -> Memory:
-    """The memory without links to what other spaces of the store no longer have."""
+    """The memory without links to missing memories of other spaces of the store."""
     ends = {name: far for link in memory.links if (far := elsewhere(name := target(link)))}
     known = set(store.spaces()) if ends else set()
     lost = set()

@@ -1,4 +1,4 @@
-"""Memories of scope `session`: they are recalled only in their session, and deleted once it has ended."""
+"""Memories of scope `session`: they are recalled only in their session, and deleted after it has ended."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from memcli.settings import JOURNAL
 
 
 def living(workspace: Workspace) -> str:
-    """The id of the session in which the workspace is used: the one that the environment names, or the current one; empty
-    if there is none, or it has ended."""
+    """The id of the session of the workspace: the one that the environment names, or the current one; empty if there is none,
+    or it has ended."""
     try:
         session = _chosen(workspace, workspace.named_session)
     except (NotFoundError, UsageError, CorruptError):
@@ -26,7 +26,7 @@ def living(workspace: Workspace) -> str:
 
 
 def with_session(workspace: Workspace, given: Mapping[str, Json], name: str | None) -> dict[str, Json]:
-    """The fields of a memory, of scope `session` with the session that it lives in: the one of this name, or as `living`.
+    """The fields of a memory; for scope `session` with the id of its session: the one that `name` names, or as `living`.
 
     Raises NotFoundError, UsageError; ConflictError if the session has ended.
     """
@@ -40,16 +40,18 @@ def with_session(workspace: Workspace, given: Mapping[str, Json], name: str | No
 
 
 def over_scope(workspace: Workspace, given: Mapping[str, Json]) -> Workspace:
-    """The workspace over the space for a memory with these fields: one of scope `session` goes to `journal`, which is
-    private, unless the user has named a space."""
+    """The workspace over the space for a memory with these fields: `journal` for one of scope `session`, unless the user has
+    named a space."""
+    # The journal is private: in `main`, git would track a memory that is soon deleted.
     if given.get("scope") != SESSION or workspace.is_space_named:
         return workspace
     return workspace.copy_with(space=JOURNAL, is_space_named=True)
 
 
 def collect_ended(workspace: Workspace, *, dry_run: bool = False) -> list[Memory]:
-    """Purges the memories whose session has ended, but for pinned ones, or only tells which; whoever gave them that scope
-    has agreed to it. Raises StoreError, LockedError, CorruptError."""
+    """Deletes the memories of scope `session` whose session has ended, but not pinned ones; with `dry_run`, only returns them.
+    Raises StoreError, LockedError, CorruptError."""
+    # Also where the policy allows no deletion: whoever chose this scope wanted it.
     found: list[Memory] = []
     for name in workspace.spaces_to_read:
         with closing(workspace.store.open(name)) as snapshot:
@@ -72,7 +74,7 @@ def _chosen(workspace: Workspace, ref: str) -> Session:
 
 
 def _is_over(workspace: Workspace, name: str, *, is_private: bool) -> bool:
-    """Whether a session has ended, or is gone; where others share the space, it may be that of another clone."""
+    """Whether a session has ended or, in a private space, does not exist: in a shared one, it may be that of another clone."""
     for space in dict.fromkeys([workspace.main, *workspace.store.spaces()]):
         if name in workspace.sessions.ids(space):
             try:

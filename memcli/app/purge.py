@@ -1,5 +1,5 @@
-"""Purge: delete memories that the caller names, or a session with what was made from it. Their policy has no say in it: a
-leaked secret must go at once.
+"""Purge: delete memories that the caller names, or a session with the memories made from it, whatever the policy allows: a
+leaked secret must be removed at once.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _BEHIND_A_SERVER = "the WAL, logs, replicas and backups of the server, until its
 
 
 class Purged(Record):
-    """The memories that a purge deleted; those that are current again, because the memories that superseded them are gone; and
-    where the erased texts are still quoted."""
+    """The deleted memories; those that are current again, because the memories that superseded them are deleted; and the places
+    that still quote the erased texts."""
 
     memories: tuple[Memory, ...]
     current: tuple[Memory, ...] = ()
     quotes: tuple[str, ...] = ()
 
     def with_also(self, other: Purged) -> Purged:
-        """What this and another purge have done."""
+        """The results of this and another purge as one."""
         quotes = tuple(dict.fromkeys([*self.quotes, *other.quotes]))
         return Purged((*self.memories, *other.memories), (*self.current, *other.current), quotes)
 
@@ -74,7 +74,7 @@ def _named(space: SpaceReader, ref: str, recursive: bool) -> list[Memory]:
 
 
 def find_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
-    """The memories in the trash that `refs` name, by id or path. Raises StoreError where they may be in what cannot be
+    """The memories in the trash that `refs` name, by id or path. Raises StoreError when there are none, but a run cannot be
     read."""
     skipped: list[str] = []
     found = [memory for _, memories in _trashed(workspace, refs, skipped.append) for memory in memories]
@@ -85,7 +85,7 @@ def find_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
 
 
 def erase_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
-    """Erases from the trash what `refs` name, by id or path, so that it cannot be restored; what that was."""
+    """Erases the memories in the trash that `refs` name, by id or path, so that they cannot be restored; returns them."""
     erased: list[Memory] = []
     found = _trashed(workspace, refs)
     _check_erasable(workspace, [memory for _, memories in found for memory in memories])
@@ -93,7 +93,7 @@ def erase_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
         for run, memories in found:
             space, ids = run.space.name, {memory.id for memory in memories}
             _purge_derived(workspace, space, memories, is_erased=True)
-            workspace.erase_traces(space, ids)  # before the trash: killed here, it can be done again
+            workspace.erase_traces(space, ids)  # before the trash, so that after a crash they can be named again
             workspace.trash.drop(run, ids, erase=True)
             erased += memories
             touched = [Touched(m.id, "", memory_digest(m), "", m.created_at) for m in memories]
@@ -104,12 +104,12 @@ def erase_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
 
 
 def find_proposed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
-    """The proposals in the inbox that `refs` name, by id or path, those that were rejected included."""
+    """The proposals in the inbox that `refs` name, by id or path, including rejected ones."""
     return [memory for _, memories in _proposed(workspace, refs) for memory in memories]
 
 
 def erase_proposed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
-    """Erases from the inbox what `refs` name, so that nothing is left of the texts and paths; what that was."""
+    """Erases the proposals that `refs` name, with all traces of their texts and paths; returns them."""
     found = _proposed(workspace, refs)
     _check_erasable(workspace, [memory for _, memories in found for memory in memories])
     for space, memories in found:
@@ -119,7 +119,7 @@ def erase_proposed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
 
 
 def _proposed(workspace: Workspace, refs: Sequence[str]) -> list[tuple[str, list[Memory]]]:
-    """What the inbox has of what `refs` name, by space."""
+    """The proposals that `refs` name, by space."""
     spaces = [name for name in workspace.inbox.spaces() if name in (workspace.space, *workspace.spaces_to_read)]
     found = ((name, map(as_proposed, load_space(workspace.inbox, name).objects)) for name in spaces)
     named = ((name, [memory for memory in memories if is_named(memory, refs)]) for name, memories in found)
@@ -131,10 +131,10 @@ def purge(
 ) -> Purged:
     """Deletes the memories that `refs` name, and every reference to them.
 
-    With `recursive` each of `refs` may be a path, and all below it is meant too. With `now`, and where the policy
+    With `recursive`, each of `refs` may be a path, and names all memories below it too. With `now`, and where the policy
     grants no grace, no byte of the texts is left in the space, trash, caches and logs.
-    Raises NotFoundError; ChangedError for one that is not stored with this `digest`; LockedError when a reader holds what is
-    to be erased; StoreError where some of that lies where it cannot be erased.
+    Raises NotFoundError; ChangedError when the `digest` given is not that of the stored memory; LockedError when a reader has a
+    file open that is to be erased; StoreError when a file cannot be erased.
     """
     done = Purged(())
     found = _located(workspace, refs, recursive)
@@ -146,20 +146,22 @@ def purge(
 
 
 def _is_erased(workspace: Workspace, space: str, now: bool) -> bool:
-    """Whether a purge leaves nothing of what it takes out of a space."""
+    """Whether a purge erases memories of a space at once, instead of moving them into the trash."""
     return now or workspace.in_force(workspace.store.policy(space)).grace_days == 0
 
 
 def _check_erasable(workspace: Workspace, memories: Sequence[Memory]) -> None:
-    """Raises StoreError where something has one of the memories, or one with the same text, that cannot be written."""
+    """Raises StoreError when a file cannot be written that has one of the memories, or another one with the same text."""
     workspace.check_erasable({mark for memory in memories for mark in (memory.id, memory.hash) if mark})
 
 
 def _purge(workspace: Workspace, space: str, memories: Sequence[Memory], now: bool, digest: str | None) -> Purged:
     for memory in memories:
-        check_digest(memory, digest)  # before the derived space is touched, and again under the lock
+        check_digest(memory, digest)  # before the derived space is changed, and again under the lock
     is_erased = _is_erased(workspace, space, now)
-    sources = _purge_derived(workspace, space, memories, is_erased)  # first: killed here, it can be done again
+    sources = _purge_derived(
+        workspace, space, memories, is_erased
+    )  # first, so that after a crash the purge can be repeated
     time = workspace.clock()
     purged = Purged(())
 
@@ -181,8 +183,8 @@ def _purge(workspace: Workspace, space: str, memories: Sequence[Memory], now: bo
 
 
 def _purge_derived(workspace: Workspace, space: str, memories: Sequence[Memory], is_erased: bool) -> list[str]:
-    """Takes out of the derived space what says the same as one of `memories`, and of what is erased also what quotes it;
-    returns where that was read from."""
+    """Removes from the derived space the memories with the same text as one of `memories` and, if `is_erased`, those that quote
+    one; returns the files and commits from which these were read."""
     if space == REPO:
         return list(dict.fromkeys(map(_source, memories)))
     if not workspace.store.policy(REPO).is_derived:
@@ -209,7 +211,7 @@ def _source(memory: Memory) -> str:
 def _trashed(
     workspace: Workspace, refs: Sequence[str], skip: Callable[[str], None] | None = None
 ) -> list[tuple[Run, list[Memory]]]:
-    """The runs that removed what `refs` name, by id or path, each with those memories."""
+    """The runs that removed memories which `refs` name, by id or path, each with these memories."""
     spaces = workspace.spaces_to_read
     runs = (run for run in workspace.trash.runs(skip) if run.space.name in spaces)
     found = [(run, [memory for memory in run.space.objects if is_named(memory, refs)]) for run in runs]
@@ -227,9 +229,9 @@ def made_from_session(workspace: Workspace, session: Session) -> dict[str, list[
 
 
 def purge_session(workspace: Workspace, session: Session, *, keep_memories: bool = False) -> list[Memory]:
-    """Deletes a session for good and, unless they are to be kept, the memories and proposals that were made from it, as a
-    purge does, at once where the space of the session grants no grace; those memories. Killed half-way, it can be done
-    again. Raises NotFoundError, LockedError, StoreError."""
+    """Deletes a session for good and, without `keep_memories`, purges the memories and proposals that were made from it, at once
+    where the space of the session grants no grace. Returns these memories. Raises NotFoundError, LockedError, StoreError."""
+    # The session last: after a crash, all of it can be done again.
     gone: list[Memory] = []
     workspace.check_erasable({session.id})
     before = workspace.sessions.digest(session.space, session.id)
@@ -243,9 +245,9 @@ def purge_session(workspace: Workspace, session: Session, *, keep_memories: bool
                 over = workspace.copy_with(space=space, is_space_named=True)
                 gone += purge(over, [memory.id for memory in memories], now=not has_grace).memories
         talk.forget(workspace, session.id)
-        workspace.answers.erase()  # a model may have repeated what was said
+        workspace.answers.erase()  # answers of models may quote the session
         workspace.sessions.delete(session.space, session.id)
-        if talk.is_known(workspace, session.id):  # a recall has read it meanwhile
+        if talk.is_known(workspace, session.id):  # a recall has indexed it meanwhile
             talk.forget(workspace, session.id)
     workspace.audit.record(session.space, "delete session", [Touched(session.id, "", before, "")])
     return gone

@@ -27,11 +27,11 @@ _BLOCK = 50
 
 
 class Redactor:
-    """Takes out what is secret, by the rules and by the policy of a space, which is read once for each version of it.
+    """Removes secrets from texts, by the built-in rules and the policy of a space, which is read once for each version of it.
 
-    `detectors` are those that were made before, by policy. `sign` gives the keyed hash of a secret, under a key that a team
-    shares where `has_shared_key`; `in_force` says what of a policy holds here. Unless the store `is_accepted`, the patterns
-    of its policies hide, but take nothing out of what is written: they came with a clone, and what they take is gone.
+    `detectors` is a cache of detectors by policy. `sign` returns the keyed hash of a secret, under a key that a team shares
+    where `has_shared_key`; `in_force` returns the effective policy. Unless the store `is_accepted`, the patterns of its policies
+    redact output, but not what is written: a stranger may have written them, and what a write removes is lost.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Redactor:
         self._by_policy = {} if detectors is None else detectors
 
     def detector(self, space: str) -> Detector:
-        """The detector that the policy of the space asks for.
+        """The detector for the policy of the space.
 
         Raises CorruptError, StoreError, and UsageError if the policy cannot be used.
         """
@@ -67,14 +67,14 @@ class Redactor:
             return known[1]
 
     def _written_under(self, policy: Policy) -> Policy:
-        """What of a policy holds for what is written."""
+        """The policy for writes: without patterns where nobody has accepted the store."""
         fields = {name: value for name, value in policy.pii_redaction.items() if name != "patterns"}
         return policy if self._is_accepted() else replace(policy, pii_redaction=fields)
 
     def by_policy(self, policy: Mapping[str, Json]) -> Detector:
-        """What a policy's field `pii_redaction` asks for, the same for equal policies: a detector costs milliseconds and
-        a third of a megabyte, and a store may have thousands of spaces. Raises UsageError when it cannot be used.
-        """
+        """The detector for the field `pii_redaction` of a policy. Raises UsageError when that is invalid."""
+        # Shared by equal policies: a detector costs milliseconds and a third of a megabyte, and a store may have thousands of
+        # spaces.
         key = encode(dict(policy))
         if key not in self._by_policy:
             made = self._by_policy[key] = Detector(policy, self._sign, has_shared_key=self._has_shared_key)
@@ -85,15 +85,15 @@ class Redactor:
         return self._by_policy[key]
 
     def take_in(self, space: str, fields: Mapping[str, Json]) -> Redacted:
-        """The fields of a memory on its way in, and what was taken out of them. Raises as `detector` does."""
+        """The redacted fields of a memory to be stored, and the kinds of removed secrets. Raises as `detector`."""
         return redact_fields(self.detector(space), fields)
 
     def names(self, space: str, names: Sequence[str]) -> list[str]:
-        """The paths or names of files as the memories of them have them. Raises as `detector` does."""
+        """The paths or names of files, redacted as their memories have them. Raises as `detector`."""
         return clean_paths(self.detector(space), names)
 
     def show(self, memories: Sequence[Memory], policy: Policy, only: Sequence[str] = ()) -> list[Memory]:
-        """The memories as they may be shown under the policy of their space: all fields, or `only` these."""
+        """The memories, redacted for output by the policy of their space: all fields, or `only` these."""
         detector = self.on_the_way_out(policy)
         shown: list[Memory] = []
         for start in range(0, len(memories), _BLOCK):
@@ -101,26 +101,22 @@ class Redactor:
         return shown
 
     def rewrite(self, memories: Sequence[Memory], policy: Policy) -> list[Memory]:
-        """The memories as they may be written anew under the policy of their space: what a hand wrote past redaction is
-        taken out, and digests are those of what is left."""
-        return self._without_secrets(memories, self._written_under(policy))
-
-    def _without_secrets(self, memories: Sequence[Memory], policy: Policy) -> list[Memory]:
-        shown = self.show(memories, policy)
+        """The memories, redacted for another write by the policy of their space: an edit by hand may have added secrets. Their
+        hashes are those of the redacted texts."""
+        shown = self.show(memories, self._written_under(policy))
         return [one if one is was else _rehashed(one) for one, was in zip(shown, memories, strict=True)]
 
     def cleaner(self, policy: Policy) -> Callable[[str], str]:
-        """What takes out of a text what is secret under a policy."""
+        """A function that redacts a text for output by a policy."""
         detector = self.on_the_way_out(policy)
         return lambda text: detector.redact(text)[0]
 
     def clean_space(self, space: Space) -> tuple[Space, int]:
-        """The space without what is secret in its memories and its header, and how many of them had something.
-
-        The digests are those of what is left.
-        """
+        """The space with memories and header redacted for output, and the number of them that had secrets. The hashes are
+        those of the redacted texts."""
         detector = self.on_the_way_out(space.policy)
-        objects = self._without_secrets(space.objects, space.policy)
+        shown = self.show(space.objects, space.policy)
+        objects = [one if one is was else _rehashed(one) for one, was in zip(shown, space.objects, strict=True)]
         header = {"metadata": dict(space.metadata), **space.extra}
         clean = clean_values(detector, header)
         extra = {name: value for name, value in clean.items() if name != "metadata"}
@@ -128,7 +124,7 @@ class Redactor:
         return replace(space, metadata=clean["metadata"], extra=extra, objects=tuple(objects)), count
 
     def on_the_way_out(self, policy: Policy) -> Detector:
-        """The detector for what is shown under a policy. If the policy is unusable, warns and applies all built-in rules."""
+        """The detector for output by a policy. Where the policy is invalid, warns and uses all built-in rules."""
         try:
             return self.by_policy(self._in_force(policy).pii_redaction)
         except UsageError as error:
@@ -137,13 +133,14 @@ class Redactor:
 
 
 def _rehashed(memory: Memory) -> Memory:
-    """The memory with the digest of the text that it now has."""
+    """The memory with the hash of its present text."""
     content = encode(memory.content) if memory.content is not None else b""
     return replace(memory, metadata={**memory.metadata, "hash": text_hash(memory.raw, content)})
 
 
 def redacted_space(workspace: Workspace, target: str, incoming: Space) -> tuple[Space, Mapping[str, int]]:
-    """What came, without what is secret in it, and what that was. A space that is there already decides by its policy."""
+    """A space to be imported as `target`, redacted, and the number of redactions by kind. The policy of an existing target
+    applies, or else that of `incoming`."""
     redactor = workspace.redactor
     is_new = target not in workspace.store.spaces()
     detector = redactor.by_policy(incoming.policy.pii_redaction) if is_new else redactor.detector(target)

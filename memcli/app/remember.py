@@ -1,4 +1,4 @@
-"""Remember: put memories into a space. Check, describe, then, under the lock, find what is there and merge."""
+"""Remember: stores memories in a space: checks and describes them, then, under the lock, adds or updates memories."""
 
 from __future__ import annotations
 
@@ -29,17 +29,18 @@ if TYPE_CHECKING:
     from memcli.ports import Shelf
 
 CHECK, DROP, KEEP = "check", "drop", "keep"
-"""What becomes of links to memories that are not there: an error, left out, or kept to be looked at later."""
+"""The treatment of links to memories that do not exist: an error, dropped, or stored (for a proposal)."""
 
 HINTS = ("path_hint", "project")
-"""Fields of a memory on its way in that it does not keep: they say where it belongs."""
+"""Fields of a memory to be stored that are only hints for its path, and are not stored."""
 
 
 class Outcome(Record):
-    """What became of one candidate. `status` is `created`, `updated`, `deduplicated` or `proposed`; or, of a memory that
-    no candidate told again, `retired`.
+    """The result for one candidate. `status` is `created`, `updated`, `deduplicated` or `proposed`; or `retired`, for a memory
+    at a replaced place that no candidate has.
 
-    `untrusted` says why recall will withhold it; `found` what it contradicts and repeats and what is related, None where nobody looked.
+    `untrusted` has the reasons why recall will withhold it; `found` the memories that it contradicts or repeats, and related
+    ones, None where it was not checked.
     """
 
     status: str
@@ -52,7 +53,7 @@ class Outcome(Record):
     found: Sequence[Found] | None = None
 
     def findings(self, kind: str) -> list[Found]:
-        """Of what was found those of one kind."""
+        """The findings of one kind."""
         return [one for one in self.found or () if one.kind == kind]
 
     def to_json(self) -> dict[str, Json]:
@@ -63,10 +64,10 @@ class Outcome(Record):
 
 
 class Stored(Record):
-    """What one write did: an outcome for each candidate, in order, then one for each memory that was retired.
+    """The result of one write: an outcome for each candidate, in order, then one for each retired memory.
 
-    `compacted` is how many memories were deleted so that the space does not exceed its `max_objects`. With
-    `needs_review` nothing was stored, since the policy of the space wants a review.
+    `compacted` is the number of memories that were deleted to keep the space within its `max_objects`. With `needs_review`
+    nothing was stored, because the policy of the space demands a review.
     """
 
     outcomes: Sequence[Outcome] = ()
@@ -81,7 +82,7 @@ def remember(
     *,
     may_wait: bool = False,
     places: Sequence[Place] = (),
-    told: Collection[str] = (),
+    retained: Collection[str] = (),
     links: str = CHECK,
     apart: bool = False,
     resolution: Resolution | None = None,
@@ -89,11 +90,12 @@ def remember(
 ) -> Stored:
     """Stores the candidates in one write.
 
-    The last candidate replaces the memory that `supersedes` names. Memories at `places` that are none of the candidates,
-    and not `told` before, are deactivated. `links` is CHECK, DROP or KEEP; `apart` keeps another text at the path of a memory that exists. With
-    `may_wait`, nothing is stored if the policy of the space wants a review (see `app/inbox.py`). `resolution` says what was
-    found for the candidates, and what becomes of it. Where there is no room and the policy wants it, a language model is
-    asked before the write what is to go, unless `asks` is false or the candidates were read from files.
+    The last candidate replaces the memory that `supersedes` names. Memories at `places` are deactivated, except candidates and
+    `retained` ids. `links` is CHECK, DROP or KEEP; with `apart`, a candidate with the path of another text gets a path of its
+    own (in the inbox). With `may_wait`, nothing is stored if the policy of the space demands a review (see `app/inbox.py`).
+    `resolution` has the findings for the candidates and how to resolve them. Where the space is full and its policy says so, a
+    language model chooses before the write which memories to delete, unless `asks` is False or the candidates were read from
+    files.
 
     Raises NotFoundError, UsageError, RefusedError, LockedError, CorruptError, StoreError; then nothing was stored.
     """
@@ -103,10 +105,10 @@ def remember(
         candidates = _abroad(workspace, candidates, drop=links == DROP)
     if not (may_wait and workspace.store.policy(workspace.space).review):
         candidates, supersedes = refer_to_copies(workspace, candidates, supersedes)
-    asked = request_of(workspace, candidates, supersedes)
-    request = {**asked, "may_wait": may_wait, "places": list(places), "links": links, "apart": apart}
-    if told:
-        request["told"] = sorted(told)
+    basic = request_of(workspace, candidates, supersedes)
+    request = {**basic, "may_wait": may_wait, "places": list(places), "links": links, "apart": apart}
+    if retained:
+        request["told"] = sorted(retained)  # so in the requests that other versions on the same store read
     if resolution is not None:
         request["checks"] = resolution.wanted(workspace.space)
         request["merges"] = resolution.targets(workspace.space)
@@ -115,7 +117,7 @@ def remember(
     answer, receipt = workspace.store.submit(workspace.space, request)
     if answer is None:
         return Stored(needs_review=True)
-    # What files and commits no longer have goes from a derived space for another reason than to make room.
+    # Retired memories of a derived space are removed too, which is no compaction.
     removed = {touched.id for touched in receipt.touched if not touched.after}
     if removed - {one["id"] for one in answer}:
         workspace.counters.count(COMPACTION, workspace.space)
@@ -125,7 +127,8 @@ def remember(
 
 
 def _with_advice(workspace: Workspace, request: Json) -> Json:
-    """The request, with what a language model says is to go where the policy wants it and there is no room."""
+    """The request, with the advice of a language model which memories to delete, where the policy wants it and the space is
+    full."""
     policy = workspace.in_force(workspace.store.policy(workspace.space))
     if policy.compaction != LLM or policy.max_objects is None or policy.is_derived:
         return request
@@ -137,15 +140,15 @@ def _with_advice(workspace: Workspace, request: Json) -> Json:
 
 
 def with_found(outcomes: Sequence[Outcome], resolution: Resolution | None) -> Sequence[Outcome]:
-    """The outcomes with what was found for their candidates."""
+    """The outcomes with the findings for their candidates."""
     if resolution is None:
         return outcomes
-    told = [outcome.to_json() for outcome in outcomes]
-    return [replace(outcome, found=resolution.found_for(told, n)) for n, outcome in enumerate(outcomes)]
+    plain = [outcome.to_json() for outcome in outcomes]
+    return [replace(outcome, found=resolution.found_for(plain, n)) for n, outcome in enumerate(outcomes)]
 
 
 def _abroad(workspace: Workspace, candidates: Sequence[Candidate], *, drop: bool) -> Sequence[Candidate]:
-    """The candidates, with links to memories of other spaces by id; with `drop`, without those that may not be.
+    """The candidates, in which links to memories of other spaces have their ids; with `drop`, without links that may not be.
 
     Raises NotFoundError, UsageError, RefusedError.
     """
@@ -163,7 +166,7 @@ def _abroad(workspace: Workspace, candidates: Sequence[Candidate], *, drop: bool
 
 
 def request_of(workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None) -> Json:
-    """What `remember` asks of a store, for `fold` to do."""
+    """The JSON request that `fold` turns into a change."""
     return {
         "now": workspace.clock(),
         "candidates": [{"given": one.given, "derived": one.derived, "hash": one.hash} for one in candidates],
@@ -182,8 +185,8 @@ def fold(
 ) -> tuple[Change, Json]:
     """The change that a request of `remember` makes to a space, and its outcomes: None if it needs a review.
 
-    With `may_compact`, the least valuable memories may be deleted to make room. `is_in_trash` says whether an id is in
-    the trash; `describe` is the semantic layer, and `follow` does what a model advised to make room.
+    With `may_compact`, the least valuable memories may be deleted to make room. `is_in_trash` returns whether an id is in
+    the trash; `describe` is the semantic layer, and `follow` applies the advice of a model which memories to delete.
 
     Raises NotFoundError for an unknown reference, UsageError for fields that contradict each other, and RefusedError if
     the space is full and its policy allows no deletion.
@@ -207,8 +210,8 @@ def fold(
     if links != KEEP:
         upserter.resolve_links(drop=links == DROP)
     _link_contradictions(upserter, outcomes, request)
-    told = {known for o in outcomes for known in (o["id"], o["path"])}
-    outcomes += upserter.retire(request.get("places", ()), told.union(request.get("told", ())))
+    retained = {known for o in outcomes for known in (o["id"], o["path"])}
+    outcomes += upserter.retire(request.get("places", ()), retained.union(request.get("told", ())))
     gone, steps = upserter.make_room(request.get("advice")) if may_compact else (frozenset[str](), ())
     gone |= upserter.dropped
     put = tuple(memory for name, memory in upserter.changed.items() if name not in gone)
@@ -219,7 +222,7 @@ def fold(
 
 
 def _unchanged(draft: Draft, target: Sequence[str] | None, now: str) -> Memory | None:
-    """The memory that a candidate is merged into, if it holds and still says what it said when the two were compared."""
+    """The memory that a candidate is merged into, if it is valid and has the text with which the candidate was compared."""
     if target is None:
         return None
     first = draft.get(target[0])
@@ -227,7 +230,7 @@ def _unchanged(draft: Draft, target: Sequence[str] | None, now: str) -> Memory |
 
 
 def _link_contradictions(upserter: Upserter, outcomes: Sequence[Json], request: Json) -> None:
-    """Drops what the new texts no longer contradict, and links what they do."""
+    """Removes links of the check that no longer hold for the new texts, and adds those to memories that they contradict."""
     updated = [o["id"] for o in outcomes if o["status"] == "updated"]
     linked_before = [m for name in updated if (m := upserter.draft.get(name)) and any(is_found(k) for k in m.links)]
     wanted = request.get("checks", ())
@@ -243,9 +246,10 @@ def _link_contradictions(upserter: Upserter, outcomes: Sequence[Json], request: 
 
 
 def prepare(workspace: Workspace, fields: Mapping[str, Json], describe: Describe | None = None) -> Candidate:
-    """A candidate from the fields that a user or a source gave, described by `describe`, or else by that of the workspace.
+    """A candidate from the fields that a user or a source gave: checked, redacted, and described by `describe`, by default the
+    semantic layer of the workspace.
 
-    Raises UsageError naming the wrong one, and what `describe` raises."""
+    Raises UsageError naming the invalid field, and as `describe`."""
     if fields.get("anchors"):
         from memcli.app.anchors import anchored
 

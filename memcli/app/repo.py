@@ -1,7 +1,7 @@
-"""The space for what is read from the repository: keeps it in step with the branches of git and with `main`.
+"""The derived space `repo`, with the memories of the repository: synchronizes it with the branches of git and with `main`.
 
-It also copies memories: one of a derived space that somebody edits, pins or links is copied into `main`, since the derived
-space is rebuilt from the repository.
+A memory of it that somebody edits, pins or links is copied into `main`, since the derived space is rebuilt from the
+repository.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from memcli.ports import Shelf
 
 COPIED = "copied_hash"
-"""The metadata of a copy of a memory of a derived space: the hash of the text that it was made from."""
+"""The key in the metadata of a copy of a memory of a derived space: the hash of the copied text."""
 
 Lost = Callable[[Collection[str]], Collection[str]]
-"""Which of these commits no branch leads to any more."""
+"""Returns those of the given commits that are reachable from no branch."""
 
 
 class _Stored(NamedTuple):
-    """The fields of a stored memory that decide whether it is removed or hidden when the space is brought into step."""
+    """The fields of a stored memory on which its removal or hiding by `sync` depends."""
 
     hash: str
     superseded_by: str
@@ -47,12 +47,12 @@ class _Stored(NamedTuple):
 
 
 def over_repo(workspace: Workspace) -> Workspace:
-    """The workspace over the space for what is read from the repository; itself where the user has named a space."""
+    """The workspace over the space `repo`; itself where the user has named a space."""
     return workspace if workspace.is_space_named else workspace.copy_with(space=REPO)
 
 
 def check_not_derived(workspace: Workspace) -> None:
-    """Raises RefusedError where the workspace is over a derived space, which a rebuild would take a memory out of."""
+    """Raises RefusedError where the space of the workspace is derived: a rebuild would remove a memory that is stored there."""
     if workspace.store.policy(workspace.space).is_derived:
         raise RefusedError(
             f"space {workspace.space!r} holds only what was read from the repository",
@@ -61,8 +61,8 @@ def check_not_derived(workspace: Workspace) -> None:
 
 
 def sync(workspace: Workspace, find_lost: Lost = lambda _: ()) -> int:
-    """Takes out of a derived space what was read from commits that are lost, and hides what `main` has too, as superseded
-    by that; returns how many memories went. Does nothing in any other space.
+    """Removes from a derived space the memories of lost commits, and hides those that `main` has too, as superseded by these;
+    returns the number of removed memories. Does nothing in any other space.
 
     Raises LockedError, CorruptError, StoreError, and what `find_lost` raises.
     """
@@ -93,10 +93,10 @@ def sync(workspace: Workspace, find_lost: Lost = lambda _: ()) -> int:
 
 
 def sync_behind(workspace: Workspace, find_lost: Lost = lambda _: (), state: str = "") -> int:
-    """As `sync`, behind a committed write, which a failure does not undo: it is only reported.
+    """As `sync`, after a committed write: a failure causes a warning.
 
-    `state` changes when `main` does, or the answer of `find_lost` may: as long as neither it nor the space has changed,
-    nothing is done.
+    `state` is a digest of `main` and of what `find_lost` depends on: nothing is done while it and the space are unchanged since
+    the last call.
     """
     removed = 0
     if state and workspace.commits.is_settled(workspace.space, state):
@@ -107,30 +107,30 @@ def sync_behind(workspace: Workspace, find_lost: Lost = lambda _: (), state: str
             if state:
                 workspace.commits.settle(workspace.space, "" if removed else state)
         except (OSError, CorruptError, ProviderError) as error:
-            told = error.message if isinstance(error, MemcliError) else str(error)
-            raise StoreError(f"space {workspace.space!r} is not in step yet: {told}", "") from None
+            text = error.message if isinstance(error, MemcliError) else str(error)
+            raise StoreError(f"space {workspace.space!r} is not in step yet: {text}", "") from None
     return removed
 
 
 def _marks(workspace: Workspace, stored: Mapping[str, _Stored]) -> dict[str, str | None]:
-    """By which memory of `main`, which has its text or is a copy of what had, each of `stored` is to be superseded from now
-    on, where that changes; None: by none."""
-    told: dict[str, str] = {}
+    """The new `superseded_by` of those of `stored` for which it changes: the id of the memory of `main` that has the same text,
+    or is a copy of one that had it; None if there is none."""
+    by_hash: dict[str, str] = {}
     for name, one in _stored(workspace, workspace.main).items():
         for digest in filter(None, (one.hash, one.copied)):
-            told.setdefault(digest, name)
+            by_hash.setdefault(digest, name)
     marks: dict[str, str | None] = {}
     for name, one in stored.items():
         if one.superseded_by in stored:
             continue
-        by = told.get(one.hash)
+        by = by_hash.get(one.hash)
         if by != (one.superseded_by or None):
             marks[name] = by
     return marks
 
 
 def _stored(workspace: Workspace, space: str) -> dict[str, _Stored]:
-    """The memories of a space by id, read without making a memory of each: there may be many thousands."""
+    """The memories of a space by id, without decoding them whole: there may be many thousands."""
     found: dict[str, _Stored] = {}
     with closing(workspace.store.open(space)) as snapshot:
         for data, _ in snapshot.records():
@@ -147,14 +147,14 @@ def _stored(workspace: Workspace, space: str) -> dict[str, _Stored]:
 
 
 def over_main(workspace: Workspace) -> Workspace:
-    """The workspace over the space that can be changed: `main` where its own is derived."""
+    """The workspace over `main`, if its own space is derived; itself otherwise."""
     if workspace.space != workspace.main and workspace.store.policy(workspace.space).is_derived:
         return workspace.copy_with(space=workspace.main, is_space_named=False)
     return workspace
 
 
 class _Draft(Draft):
-    """A draft in which a memory that was copied is also found by the id that it has beside the space."""
+    """A draft that also finds a copy by the id of the memory in the derived space that it was made of."""
 
     def __init__(self, base: Shelf) -> None:
         super().__init__(base)
@@ -166,7 +166,7 @@ class _Draft(Draft):
 
 
 class Copies:
-    """The memories that were copied into the space of a workspace, in one write with what was done to them."""
+    """The memories of the derived space that one write copies into the space of the workspace, to change them there."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -174,9 +174,10 @@ class Copies:
         self.made: dict[str, Memory] = {}
 
     def over(self, shelf: Shelf, refs: Iterable[str], optional: Iterable[str] = ()) -> _Draft:
-        """The shelf with copies of those of `refs` that are only in a space beside it, where the user has named none.
+        """A draft over the shelf with copies of those of `refs` and `optional` that only the derived space has. Nothing is copied
+        where the user has named a space.
 
-        Raises NotFoundError for one of `refs` that is nowhere, UsageError for the beginning of several ids.
+        Raises NotFoundError for one of `refs` that does not exist, UsageError for the beginning of several ids.
         """
         self.made.clear()
         draft = _Draft(shelf)
@@ -186,7 +187,7 @@ class Copies:
             try:
                 self._bring(draft, ref)
             except NotFoundError:
-                continue  # whoever refers to it says so
+                continue  # the check of references reports it
         return draft
 
     def find(self, draft: Draft, ref: str) -> Memory:
@@ -200,12 +201,12 @@ class Copies:
             return known
 
     def original(self, ref: str) -> Memory | None:
-        """The memory of the derived space that a copy was just made of for `ref`."""
+        """The memory of the derived space of which this write made a copy for `ref`, None if it made none."""
         beside = self._find_beside(ref) if self.made else None
         return beside if self._known_copy(beside) else None
 
     def settle(self) -> None:
-        """Hides what was copied, and says so."""
+        """After the write: warns of the copies, and hides the copied memories in the derived space."""
         for name, memory in self.made.items():
             self._workspace.warn(f"copied {memory.path} into space {self._workspace.space!r} as {name}")
         if self.made:
@@ -231,7 +232,7 @@ class Copies:
             draft.copies[memory.id] = copy.id
 
     def _known(self, draft: Draft, memory: Memory | None) -> Memory | None:
-        """What stands for the memory in the space already."""
+        """The copy of a memory of the derived space that exists already: stored before, or made by this write."""
         if memory is None:
             return None
         if memory.superseded_by and (successor := draft.get(memory.superseded_by)):
@@ -257,8 +258,8 @@ class Copies:
 def refer_to_copies(
     workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None
 ) -> tuple[Sequence[Candidate], str | None]:
-    """The candidates, and what the last one supersedes, with references to copies in the place of those to memories of
-    the derived space, which are made. Raises NotFoundError, UsageError, LockedError, CorruptError, StoreError."""
+    """The candidates, and the memory that the last one supersedes, with references to memories of the derived space replaced by
+    those to copies, which are stored. Raises NotFoundError, UsageError, LockedError, CorruptError, StoreError."""
     own = {candidate.given.get(name) for candidate in candidates for name in ("id", "path")}
     named = [*(ref for c in candidates for ref in references(c.given)), *([supersedes] if supersedes else [])]
     refs = {ref for ref in named if ref not in own}
@@ -289,13 +290,13 @@ def refer_to_copies(
 
 
 def references(fields: Mapping[str, Any]) -> list[str]:
-    """The memories that the fields of one refer to."""
+    """The ids or paths to which the fields of a memory refer."""
     links = [link["to"] for link in fields.get("links") or ()]
     return [*links, successor] if (successor := fields.get("superseded_by")) else links
 
 
 def _copy(workspace: Workspace, shelf: Shelf, memory: Memory) -> Memory:
-    """The memory as one of the space of the workspace, with those of its references that lead to others there."""
+    """A copy of a memory for the space of the workspace, with a new id, a free path, and references within that space alone."""
     space = workspace.space
     removed = {m.id for run in workspace.trash.runs() if run.space.name == space for m in run.space.objects}
     paths = (memory.path, *(marked(memory.path, short_digest(f"{memory.id}{n or ''}", 8)) for n in range(100)))

@@ -1,4 +1,4 @@
-"""Scan: what is secret in files that are already there. Says where, of what kind, and the mark; never the secret."""
+"""Scan: finds secrets in existing files. Reports the place, the kind and the mark of each, never the secret itself."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from memcli.safety.secrets.redact_memory import find_in_memory
 from memcli.safety.secrets.rules import EMAIL
 
 Rules = Callable[[Mapping[str, Json]], Detector]
-"""What a policy's field `pii_redaction` asks for."""
+"""The detector for the field `pii_redaction` of a policy."""
 
 
 class Document(Record):
-    """A file, or one version of it in the history, with its bytes."""
+    """The bytes of a file, or of its version in a commit."""
 
     name: str
     data: bytes
@@ -28,7 +28,7 @@ class Document(Record):
 
 
 class Leak(Record, kw_only=True):
-    """Something secret: the memory and the field that it is in, or the line where the file is none of memcli's."""
+    """A secret: its memory and field in a file of memcli, its line in any other file."""
 
     file: str
     commit: str = ""
@@ -51,7 +51,7 @@ class Leak(Record, kw_only=True):
 
 
 def scan(document: Document, rules: Rules) -> list[Leak]:
-    """What is secret in the document: a space, an export, a session, or any other text, where addresses are no secrets."""
+    """The secrets in a space, an export, a session, or any other text. In other texts, e-mail addresses are not reported."""
     tree = _tree(document)
     if tree is not None:
         policy = tree.get("policy") if tree.get("format") == SPACE else None
@@ -70,7 +70,7 @@ def scan(document: Document, rules: Rules) -> list[Leak]:
 
 
 def _tree(document: Document) -> Mapping[str, Json] | None:
-    """The content of one of memcli's own files; None for any other, and for one that is damaged."""
+    """The parsed content of a file of memcli; None for any other file, and for a damaged one."""
     if b"memcli/" not in document.data:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Sessions: start one, add messages, pause and resume it, find, read, share and delete it."""
+"""Sessions: start one, add messages, pause and resume it, find, read, share and export it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def start(workspace: Workspace, title: str = "") -> Session:
 def add(
     workspace: Workspace, name: str, role: str, text: str, *, speaker: str = "", at: str | None = None
 ) -> tuple[Session, Message, Mapping[str, int]]:
-    """Adds a message to the session of this id. Returns the session, the message, and what was taken out of it, by kind.
+    """Adds a message to the session of this id. Returns the session, the message, and the number of redactions by kind.
     Raises UsageError, NotFoundError, LockedError; ConflictError for a session that is paused or has ended."""
     if role not in ROLES:
         raise UsageError(f"no role {role!r}", f"choose one of {', '.join(ROLES)}")
@@ -69,7 +69,7 @@ def add(
 
 
 def change_state(workspace: Workspace, name: str, state: str, outcome: str = "") -> tuple[Session, bool]:
-    """Pauses, resumes or ends the session of this id; the session after, and whether that changed anything.
+    """Pauses, resumes or ends the session of this id; returns the session, and whether its state changed.
 
     Raises NotFoundError, LockedError; ConflictError where an ended session would be paused.
     """
@@ -93,7 +93,7 @@ def change_state(workspace: Workspace, name: str, state: str, outcome: str = "")
 
 
 def find(workspace: Workspace, ref: str) -> Session:
-    """The session that `ref` names: an id, or the beginning of one alone. Raises NotFoundError, UsageError."""
+    """The session that `ref` names: an id, or the beginning of exactly one. Raises NotFoundError, UsageError."""
     space, sessions = workspace.space, workspace.sessions
     ids = [name for name in sessions.ids(space) if name.startswith(ref)] if ref.startswith(SESSION_MARK) else []
     if ref in ids or len(ids) == 1:
@@ -104,10 +104,9 @@ def find(workspace: Workspace, ref: str) -> Session:
 
 
 def current(workspace: Workspace, *states: str) -> Session:
-    """The session that was started last, of those in the first of these states that any is in. Those that were imported
-    are not meant.
+    """The session that was started last, of those in the first of these states that occurs. Imported ones are left out.
 
-    Raises NotFoundError where there is none, UsageError where two were started at once.
+    Raises NotFoundError where there is none, UsageError where two were started in the same second.
     """
     found = [session for session, problem in list_sessions(workspace) if not problem and not session.source]
     in_state = ([session for session in found if session.state == state] for state in states)
@@ -123,8 +122,7 @@ def current(workspace: Workspace, *states: str) -> Session:
 
 
 def list_sessions(workspace: Workspace, limit: int | None = None) -> list[tuple[Session, str]]:
-    """The sessions of the space, the newest first, as they may be shown, each with the reason why it cannot be read, empty
-    where it can."""
+    """The sessions of the space, the newest first, redacted, each with the reason why it cannot be read, empty where it can."""
     clean = workspace.redactor.cleaner(workspace.store.policy(workspace.space))
     found = []
     for name in workspace.sessions.ids(workspace.space):
@@ -138,7 +136,7 @@ def list_sessions(workspace: Workspace, limit: int | None = None) -> list[tuple[
 
 
 def messages(workspace: Workspace, session: Session, first: int = 1, last: int | None = None) -> Iterator[Message]:
-    """The messages of a session from one number to another, as they may be shown. Raises CorruptError."""
+    """The messages of a session from number `first` to `last`, redacted. Raises CorruptError."""
     clean = workspace.redactor.cleaner(workspace.store.policy(session.space))
     for entry in workspace.sessions.entries(session.space, session.id):
         if isinstance(entry, Message) and entry.number >= first:
@@ -148,16 +146,16 @@ def messages(workspace: Workspace, session: Session, first: int = 1, last: int |
 
 
 def tail(workspace: Workspace, session: Session, count: int) -> list[Message]:
-    """The last messages of a session, as they may be shown, without reading the others. Raises CorruptError."""
+    """The last `count` messages of a session, redacted, without reading the others. Raises CorruptError."""
     clean = workspace.redactor.cleaner(workspace.store.policy(session.space))
     found = workspace.sessions.tail(session.space, session.id, count)
     return [cleaned(message, clean) for message in found]
 
 
 def share(workspace: Workspace, session: Session, *, shared: bool) -> bool:
-    """Has git track a session, or ignore it again; whether that changes anything.
+    """Makes git track a session, or ignore it again; returns whether that changes anything.
 
-    Raises RefusedError for a session with secrets that older rules left in it, NotFoundError, LockedError, StoreError.
+    Raises RefusedError for a session with secrets that older rules did not find, NotFoundError, LockedError, StoreError.
     """
     if workspace.sessions.is_shared(session.space, session.id) == shared:
         return False
@@ -169,7 +167,7 @@ def share(workspace: Workspace, session: Session, *, shared: bool) -> bool:
 
 
 def check_is_clean(workspace: Workspace, session: Session, what: str) -> None:
-    """Raises RefusedError when something in the session would be redacted if it came in now."""
+    """Raises RefusedError when the present rules find a secret in the session; `what` begins the message."""
     clean = workspace.redactor.cleaner(workspace.store.policy(session.space))
     stored = workspace.sessions.entries(session.space, session.id)
     count = sum(cleaned(entry, clean) != entry for entry in stored) + (shown(session, clean) != session)
@@ -182,24 +180,24 @@ def check_is_clean(workspace: Workspace, session: Session, what: str) -> None:
 
 
 def shown(session: Session, clean: Callable[[str], str]) -> Session:
-    """The session as it may be shown."""
+    """The session, redacted by `clean`."""
     texts = {name: clean(getattr(session, name)) for name in ("title", "outcome", "source", "key")}
     return replace(session, **texts)
 
 
 def cleaned(entry: _Entry, clean: Callable[[str], str]) -> _Entry:
-    """A message or a change of state as it may be shown."""
+    """A message or a change of state, redacted by `clean`."""
     names = ("text", "speaker", "key") if isinstance(entry, Message) else ("outcome",)
     return replace(entry, **{name: clean(getattr(entry, name)) for name in names})
 
 
 def made_from(memories: Iterable[Memory], session: Session) -> list[Memory]:
-    """Of the memories those that were made from the session."""
+    """Those of the memories that were made from the session."""
     return [memory for memory in memories if memory.provenance.get("session") == session.id]
 
 
 def record(workspace: Workspace, action: str, session: Session, before: str | None = None) -> None:
-    """Records in the audit log what was done to a session; `before` is the digest that it had, where it has changed."""
+    """Records an action on a session in the audit log. `before` is the digest of its file before, None where it is unchanged."""
     path = f"sessions/{session.space}/{session.id}.jsonl"
     with workspace.behind_the_write("recording it in the audit log"):
         after = workspace.sessions.digest(session.space, session.id)
@@ -208,22 +206,22 @@ def record(workspace: Workspace, action: str, session: Session, before: str | No
 
 
 def redacted(detector: Detector, **texts: str) -> tuple[dict[str, str], Mapping[str, int]]:
-    """Texts on their way in, without what is secret in them, and how much that was, by kind."""
+    """The texts, redacted to be stored, and the number of redactions by kind."""
     found = redact_fields(detector, texts)
     return {name: str(found.fields[name]) for name in texts}, found.kinds
 
 
 def _one_line(text: str, what: str) -> str:
-    line = " ".join(text.encode().decode().split())  # what is not valid Unicode is reported as such
+    line = " ".join(text.encode().decode().split())  # encoding raises for invalid Unicode
     if len(line) > MAX_NAME:
         raise UsageError(f"{what} is longer than {MAX_NAME} characters", "shorten it")
     return line
 
 
 def export_lines(workspace: Workspace, session: Session, *, redact: bool = False) -> Iterator[bytes]:
-    """The file of a session; with `redact` without the secrets that are in it.
+    """The lines of the file of a session; with `redact`, without secrets.
 
-    Raises RefusedError for secrets that may not be taken out, CorruptError.
+    Raises RefusedError, without `redact`, for a session with secrets; CorruptError.
     """
     check_writable(session, session.id)
     if not redact:
@@ -235,9 +233,10 @@ def export_lines(workspace: Workspace, session: Session, *, redact: bool = False
 
 
 class SessionImport(Record):
-    """What an import did, or would do: the session after, how many messages were read, and how many of them added.
+    """The result of an import, or of its dry run: the session, and the numbers of messages that were read and added.
 
-    The session was `created`, has `grown`, is `unchanged`, or `empty`: there was nothing to make one of. `skipped` counts what was not added, by reason; `redactions` what was taken out, by kind.
+    `status` is `created`, `grown`, `unchanged`, or `empty` where the source has no messages. `skipped` counts messages that
+    were not added, by reason; `redactions` removed secrets, by kind.
     """
 
     status: str

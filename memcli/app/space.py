@@ -1,4 +1,4 @@
-"""Spaces: list them, count what they hold, and make and show their index."""
+"""Spaces: makes the index of the spaces to read, with vectors and clusters, and reports its state."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ def check_exists(workspace: Workspace, name: str) -> None:
 
 
 _FEW_BYTES = 1 << 18
-"""A space of so many bytes is indexed in a moment."""
+"""A space of at most so many bytes is indexed at once."""
 
 
 def embed_spaces(workspace: Workspace, goes_on: Callable[[], bool] = lambda: True) -> bool:
-    """Makes the vectors that are missing in the spaces to read, and of what was said in sessions, for as long as it
-    `goes_on`; False without an embedder.
+    """Makes the missing vectors of the spaces to read and of the messages of sessions, while `goes_on` returns True. Returns
+    False without an embedder.
 
-    What was told comes first, and what is to be made is chosen anew when something has changed. What was made before an
-    error is kept. Raises ProviderError, RefusedError.
+    Spaces with stored memories come before derived ones. When a space changes meanwhile, the missing vectors are determined
+    again. Vectors that were made before an error stay. Raises ProviderError, RefusedError.
     """
     while goes_on():
         spaces = sorted(_indexed(workspace), key=lambda one: one[0].store.policy(one[1]).is_derived)
         before = _versions(spaces)
 
         def is_current() -> bool:
-            return goes_on() and _versions(spaces) == before  # noqa: B023 - it is asked in this round alone
+            return goes_on() and _versions(spaces) == before  # noqa: B023 - called in this round only
 
         for over, name in spaces:
             if not _embed(over, name, is_current):
@@ -50,8 +50,8 @@ def embed_spaces(workspace: Workspace, goes_on: Callable[[], bool] = lambda: Tru
 
 
 def embed_few(workspace: Workspace, most: int) -> bool:
-    """Makes the vectors that are missing in the spaces to read if that takes a moment: they are at most `most`, and little is
-    to be indexed first; whether none is missing now. Raises ProviderError, RefusedError."""
+    """Makes the missing vectors of the spaces to read if they are at most `most`, and little has to be indexed first; returns
+    whether none is missing now. Raises ProviderError, RefusedError."""
     for name in workspace.spaces_to_read:
         with closing(workspace.store.open(name)) as snapshot:
             if size_of(snapshot.fingerprint) > _FEW_BYTES:
@@ -69,7 +69,7 @@ def embed_few(workspace: Workspace, most: int) -> bool:
 
 
 def embed_or_warn(workspace: Workspace) -> None:
-    """As `embed_spaces`, for a command whose own work is done: an embedder that fails is no error of it."""
+    """As `embed_spaces`, after the work of a command: a failing embedder causes a warning."""
     try:
         embed_spaces(workspace)
     except (ProviderError, RefusedError) as error:
@@ -77,7 +77,7 @@ def embed_or_warn(workspace: Workspace) -> None:
 
 
 def index_status(workspace: Workspace) -> dict[str, Json]:
-    """What the index holds of the spaces to read, and of what was said in sessions, once it is up to date."""
+    """The counts of the index of the spaces to read and of the messages of sessions, after bringing it up to date."""
     counts: Counter[str] = Counter()
     for over, name in _indexed(workspace):
         with opened(over, name) as (_, view):
@@ -86,18 +86,20 @@ def index_status(workspace: Workspace) -> dict[str, Json]:
 
 
 def _indexed(workspace: Workspace) -> list[tuple[Workspace, str]]:
-    said = up_to_date(workspace)
-    return [*((workspace, name) for name in workspace.spaces_to_read), *([(said, said.space)] if said else [])]
+    """The spaces to read and the one of the messages of sessions, each with its workspace."""
+    talk = up_to_date(workspace)
+    return [*((workspace, name) for name in workspace.spaces_to_read), *([(talk, talk.space)] if talk else [])]
 
 
 def _embed(workspace: Workspace, space: str, goes_on: Callable[[], bool]) -> bool:
-    while True:  # what was erased meanwhile must not come back: the rest is read anew
+    # Memories that are erased meanwhile raise OutdatedError: their vectors must not be stored again.
+    while True:
         with suppress(OutdatedError), opened(workspace, space) as (_, view):
             return view.embed(goes_on)
 
 
 def _versions(spaces: Sequence[tuple[Workspace, str]]) -> list[str]:
-    """What differs when one of the spaces does."""
+    """The fingerprints of the spaces."""
     found = []
     for over, name in spaces:
         with closing(over.store.open(name)) as snapshot:
@@ -106,10 +108,7 @@ def _versions(spaces: Sequence[tuple[Workspace, str]]) -> list[str]:
 
 
 def clusters(workspace: Workspace, space: str | None = None, *, only_known: bool = False) -> Clusters:
-    """The clusters of a space as it is now, and why there are none where that has a reason.
-
-    They are kept in the cache, and found anew when the space has changed; with `only_known` no work is done for it.
-    Raises CorruptError, StoreError.
-    """
+    """The clusters of the present version of a space. They are cached, and computed when the space has changed; with
+    `only_known`, only cached ones are returned. Raises CorruptError, StoreError."""
     with opened(workspace, space) as (_, view):
         return view.clusters(only_known=only_known)

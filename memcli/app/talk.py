@@ -1,7 +1,7 @@
 """Talk: makes the messages of sessions searchable, as memories in a space of their own.
 
-That space is a cache: missing messages are added before a search. Each message is a memory of kind `log`; every ten messages
-that are no longer recent are summed up in one of kind `chunk`. The group of both is the session.
+That space is a cache: missing messages are added before a search. Each message is a memory of kind `log`; older messages are
+also summed up in memories of kind `chunk`, by default every ten. The group of both is the session.
 """
 
 from __future__ import annotations
@@ -27,15 +27,14 @@ if TYPE_CHECKING:
 CHUNK = "chunk"
 """The kind of the memories that sum up messages."""
 NAME = "sessions"
-"""What a bundle calls the space of what was said."""
+"""The name of the space of messages in a bundle."""
 _AT_ONCE = 2_000
 _STATE = "sessions"
 
 
 def up_to_date(workspace: Workspace) -> Workspace | None:
-    """The workspace over what was said in the sessions of the space, brought up to date as far as that can be
-    written; None where there are none. What is damaged of it is made anew. Raises CorruptError, StoreError.
-    """
+    """The workspace over the messages of the sessions of the space, brought up to date as far as it can be written; None where
+    there are no sessions. A damaged one is rebuilt. Raises CorruptError, StoreError."""
     names = workspace.sessions.ids(workspace.space)
     talk = workspace.talk
     if not names and not talk.has_space(talk.space):
@@ -43,10 +42,10 @@ def up_to_date(workspace: Workspace) -> Workspace | None:
     try:
         try:
             _update(workspace, talk, names)
-        except CorruptError:  # it is derived
+        except CorruptError:  # a cache: drop it, and make it from the sessions
             workspace.drop_talk()
             _update(workspace, talk, names)
-    except (LockedError, StoreError) as error:  # what is there can be asked all the same
+    except (LockedError, StoreError) as error:  # older messages can be searched all the same
         workspace.warn(f"what was said last is not searched: {error.message}")
     return talk
 
@@ -60,7 +59,7 @@ def _update(workspace: Workspace, talk: Workspace, names: Sequence[str]) -> None
             stamp = workspace.sessions.stamp(workspace.space, name)
             before = known.get(name, {})
             if (before.get("stamp"), before.get("chunks")) != (stamp, chunks):
-                if before and before.get("chunks") != chunks:  # those that are there are of other messages
+                if before and before.get("chunks") != chunks:  # the sizes have changed: chunks of other messages
                     forget(workspace, name)
                     before = {}
                 known[name] = {
@@ -69,28 +68,28 @@ def _update(workspace: Workspace, talk: Workspace, names: Sequence[str]) -> None
                     "messages": _bring(workspace, talk, name, before, chunks),
                 }
                 _change(talk, known)
-        except (NotFoundError, CorruptError) as error:  # another process deletes it, or it is damaged
-            load_space(talk.store, talk.space)  # unless that is
+        except (NotFoundError, CorruptError) as error:  # another process deletes the session, or it is damaged
+            load_space(talk.store, talk.space)  # raises CorruptError when the cache is what is damaged
             workspace.warn(f"session {name} is not searched: {error.message}")
     for name in sorted(known.keys() - set(workspace.sessions.ids(workspace.space))):  # some were deleted meanwhile
         forget(workspace, name)
 
 
 def is_known(workspace: Workspace, name: str) -> bool:
-    """Whether anything is kept of a session. Raises CorruptError, StoreError."""
+    """Whether the cache has messages of a session. Raises CorruptError, StoreError."""
     talk = workspace.talk
     return talk.has_space(talk.space) and name in _known(talk)
 
 
 def forget(workspace: Workspace, name: str) -> None:
-    """Takes away what is kept of a session that is deleted. Raises LockedError, StoreError."""
+    """Erases the messages of a session from the cache. Raises LockedError, StoreError."""
     talk = workspace.talk
     try:
         if not talk.has_space(talk.space):
             return
         known = _known(talk)
-        told = load_space(talk.store, talk.space).objects
-        gone = [memory.id for memory in told if memory.metadata.get("group") == name]
+        messages = load_space(talk.store, talk.space).objects
+        gone = [memory.id for memory in messages if memory.metadata.get("group") == name]
         known.pop(name, None)
         _change(talk, known, gone)
         talk.erase_traces(talk.space, gone)
@@ -99,11 +98,11 @@ def forget(workspace: Workspace, name: str) -> None:
 
 
 def _bring(workspace: Workspace, talk: Workspace, name: str, known: Mapping[str, Json], sizes: Sequence[int]) -> int:
-    """Adds the messages that are not known, and chunks; how many messages there are now. `sizes`: how many of the last stay
-    as they are, and how many form a chunk."""
+    """Adds the new messages of a session, and complete chunks; returns the number of its messages. `sizes` are the number of
+    recent messages, which are in no chunk, and the number of messages of a chunk."""
     session = workspace.sessions.open(workspace.space, name)
     first = known.get("messages", 0) + 1
-    if first > session.messages + 1:  # it was written anew
+    if first > session.messages + 1:  # the file was rewritten with fewer messages
         forget(workspace, name)
         first = 1
     new = sessions.messages(workspace, session, first)
@@ -125,16 +124,18 @@ def _bring(workspace: Workspace, talk: Workspace, name: str, known: Mapping[str,
 
 
 def _chunks(workspace: Workspace, session: Session, first: int, recent: int, size: int) -> Iterator[dict[str, Json]]:
-    """The chunks that are complete now, and were not when there were fewer than `first` messages."""
+    """The chunks that have become complete since the session had `first` - 1 messages."""
     before, now = (max(0, count - recent) // size for count in (first - 1, session.messages))
     if before == now:
         return
-    said = list(sessions.messages(workspace, session, before * size + 1, now * size))
-    found, _ = fold(said, recent=0, size=size, most=len(said))
+    messages = list(sessions.messages(workspace, session, before * size + 1, now * size))
+    found, _ = fold(messages, recent=0, size=size, most=len(messages))
     for number, chunk in enumerate(found, before + 1):
         if chunk.summary:
             yield {
-                **_common(session, f"chunks/{number:05}", chunk.turns, said[chunk.turns[1] - said[0].number].at),
+                **_common(
+                    session, f"chunks/{number:05}", chunk.turns, messages[chunk.turns[1] - messages[0].number].at
+                ),
                 "raw": chunk.summary,
                 "kind": CHUNK,
                 "tags": list(chunk.topics),
@@ -153,14 +154,14 @@ def _common(session: Session, leaf: str, turns: Sequence[int], at: str) -> dict[
 
 
 def _known(talk: Workspace) -> dict[str, dict[str, Json]]:
-    """What is kept of each session: the stamp of its file then, and how many messages."""
+    """By session, the state of the cache: the stamp of the file, the sizes of chunks, and the number of messages."""
     with closing(talk.store.open(talk.space)) as snapshot:
         state = snapshot.header().metadata.get(_STATE)
     return dict(state) if isinstance(state, dict) else {}
 
 
 def _change(talk: Workspace, known: Mapping[str, Json], gone: Sequence[str] | None = None) -> None:
-    """Notes what is kept of each session; memories that are `gone` it erases."""
+    """Stores the state of the cache, and erases the memories `gone`."""
 
     def change(shelf: Shelf) -> Change:
         header = replace(shelf.header, metadata={**shelf.header.metadata, _STATE: dict(known)})

@@ -1,4 +1,4 @@
-"""Collect (`gc`): purge what expired into the trash, as a plan first; empty the trash of what is out of its grace."""
+"""Collect (`gc`): moves expired memories into the trash, by a plan, and erases runs whose grace has passed."""
 
 from __future__ import annotations
 
@@ -19,11 +19,8 @@ from memcli.record import Record
 
 
 class Collected(Record):
-    """The plan that was carried out, or would be.
-
-    `refusal` says why it may not be; `run` is where the trash has what was purged, and `emptied` the runs whose grace
-    is over.
-    """
+    """The result of a collection, or of its dry run: the plan; `refusal`, the error why it may not be carried out; the name of
+    its run in the trash; and the erased runs, whose grace has passed."""
 
     plan: RetentionPlan
     refusal: RefusedError | None = None
@@ -34,10 +31,10 @@ class Collected(Record):
 def collect(
     workspace: Workspace, ttl_days: float | None = None, dry_run: bool = False, trust_clock: bool = False
 ) -> Collected:
-    """Carries out the plan of retention, or with `dry_run` only tells it.
+    """Carries out the plan of retention; with `dry_run`, only returns it.
 
-    Raises RefusedError, and has then changed nothing, when something would go and the policy allows no deletion, and
-    when the clock is not believed, unless `trust_clock`.
+    Raises RefusedError, before anything is changed, when memories would be removed but the policy allows no deletion, and when
+    the clock is implausible, unless `trust_clock`.
     """
     now = workspace.clock()
     if dry_run:
@@ -55,8 +52,8 @@ def collect(
         plan, refusal = _plan(workspace, shelf.header, shelf.memories, now, ttl_days, trust_clock)
         if refusal is not None:
             raise refusal
-        # What the trash has of memories that never went: a crash came between the trash and the space. It is looked for
-        # under the lock of the space: without it another command may be about to take them out.
+        # Copies in the trash of memories that are still in the space: a crash came between the two writes. Under the lock of
+        # the space, since without it another command may be about to remove them.
         runs = [run for run in workspace.trash.runs() if run.space.name == shelf.header.name]
         found = ((run, frozenset(m.id for m in run.space.objects if shelf.get(m.id) == m)) for run in runs)
         copies[:] = [(run, ids) for run, ids in found if ids]
@@ -72,13 +69,15 @@ def collect(
         for run in _out_of_grace(workspace, policy, now):
             ids = frozenset(memory.id for memory in run.space.objects)
             workspace.check_erasable({run.name, *ids})
-            workspace.erase_traces(run.space.name, ids)  # first: the next collection does it if this one is killed
+            workspace.erase_traces(
+                run.space.name, ids
+            )  # first: after a crash, the run is still there for the next collection
             workspace.trash.drop(run, ids)
             erased = [Touched(m.id, "", memory_digest(m), "", m.created_at) for m in run.space.objects]
             workspace.audit.record(run.space.name, "erase", erased)
             emptied.append(run)
         workspace.trash.note_collection(workspace.space, now)
-        list_gaps(workspace)  # removes those that no policy keeps any more
+        list_gaps(workspace)  # removes gaps of spaces whose policy no longer allows them
     return Collected(plan, None, receipt.run, tuple(emptied))
 
 
@@ -90,7 +89,7 @@ def _plan(
     ttl_days: float | None,
     trust_clock: bool,
 ) -> tuple[RetentionPlan, RefusedError | None]:
-    """The plan of retention, and why it may not be carried out."""
+    """The plan of retention, and the error why it may not be carried out, if any."""
     plan = plan_retention(header, read, now, ttl_days, workspace.trash.collected(header.name))
     if plan.clock and not trust_clock:
         return plan, RefusedError(
@@ -102,7 +101,7 @@ def _plan(
 
 
 def _out_of_grace(workspace: Workspace, policy: Policy, now: str) -> list[Run]:
-    """The runs of the space, and those of spaces that are no more, whose grace is over."""
+    """The runs of the space, and of deleted spaces, whose grace has passed."""
     spaces = workspace.store.spaces()
     graces = {workspace.space: policy.grace_days} if workspace.space in spaces else {}
     return [

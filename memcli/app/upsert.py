@@ -15,7 +15,7 @@ from memcli.model.shapes import LIST_FIELDS, MEMORY_FIELDS
 from memcli.model.space import Change
 from memcli.policy.draft import Draft, check_references, consistent, find, is_auto_pinned
 from memcli.policy.retention import Place, is_of_source, outdated, room_for
-from memcli.record import Record, replace
+from memcli.record import Record, as_dict, replace
 from memcli.safety.injection import UNTRUSTED, is_marked, screened
 from memcli.safety.secrets.redact_memory import FLAGS, with_flags
 
@@ -26,16 +26,17 @@ if TYPE_CHECKING:
     from memcli.ports import Shelf
 
 _PLACE = {"id", "path"}
-"""The fields by which a candidate says where it belongs."""
-_KEPT = ("id", "created_at", "updated_at", "version")
-_HELD: Mapping[str, Any] = {"superseded_by": None, "valid_until": None}
-"""The fields of a memory that was told again after its time, and holds from now on."""
-_OF_THE_PIECE = ("headings", "symbol")
-"""What is told of a part of a file, and holds no longer where the file is cut otherwise."""
+"""The fields by which a candidate names the memory that it updates."""
+_FIXED = ("id", "created_at", "updated_at", "version")
+"""The fields that an update takes from the existing memory."""
+_VALID: Mapping[str, Any] = {"superseded_by": None, "valid_until": None}
+"""The fields of a memory that is stored again after its end, and is valid from now on."""
+_OF_THE_PART = ("headings", "symbol")
+"""Metadata of a part of a file, which do not apply to another part at the same path."""
 
 
 class AdvisedStep(Record):
-    """The memory `target` goes; `merged`, if any, is what another becomes that takes it in."""
+    """Advice to delete the memory `target`; `merged`, if any, is the new version of another memory that takes over its content."""
 
     target: Memory
     merged: Memory | None
@@ -43,13 +44,13 @@ class AdvisedStep(Record):
     model: str
 
     def to_json(self) -> Json:
-        """As the audit log has it, which holds no word of a memory."""
+        """The step in the audit log, which has no text of a memory."""
         into = {"into": self.merged.id} if self.merged else {}
         return {"id": self.target.id, **into, "reason": self.reason, "model": self.model}
 
 
 Follow = Callable[..., Sequence[AdvisedStep]]
-"""Takes the steps that a model advised, as far as they still fit: `extras/advice/advised.py`."""
+"""Returns the advised steps that are still possible (see `extras/advice/advised.py`)."""
 
 
 class Upserter:
@@ -73,7 +74,7 @@ class Upserter:
         self._linked: dict[str, None] = {}
 
     def take(self, candidate: Candidate) -> dict[str, Json]:
-        """Puts one candidate among the memories; returns its outcome."""
+        """Adds a candidate, or updates the memory that has its id, path or text; returns the outcome."""
         candidate = replace(candidate, given=self._placed(self._resolved(candidate.given)))
         existing = self._existing(candidate)
         if existing is None:
@@ -89,12 +90,12 @@ class Upserter:
         return outcome
 
     def supersede(self, ref: str, candidate: Candidate) -> dict[str, Json]:
-        """Puts the candidate in the place of the memory that `ref` names; returns its outcome.
+        """Adds a candidate that supersedes the memory that `ref` names; returns the outcome.
 
-        It takes over path, kind, tags and pin unless it has its own. Raises NotFoundError, UsageError.
+        It inherits path, kind, tags and pin unless it has its own. Raises NotFoundError, UsageError.
         """
         old = find(self.draft, ref)
-        candidate = replace(candidate, given=self._resolved(candidate.given))  # before a path changes hands
+        candidate = replace(candidate, given=self._resolved(candidate.given))  # before the old memory gives up its path
         if candidate.hash == old.hash or candidate.given.get("id") == old.id:
             raise UsageError(
                 f"memory {old.id} cannot supersede itself", "store the new text without the id of the old memory"
@@ -119,8 +120,8 @@ class Upserter:
         return outcome
 
     def merge(self, first: Memory, candidate: Candidate) -> dict[str, Json]:
-        """Strengthens a memory instead of storing the candidate, which says the same; what was stored of that is superseded.
-        Returns the outcome."""
+        """Strengthens the memory `first` instead of storing the candidate, which repeats it; stored memories with the text of the
+        candidate become superseded by `first`. Returns the outcome."""
         for same in self.draft.find_by_hash(candidate.hash):
             if same.id != first.id and holds(same, self._now):
                 ended = replace(same, superseded_by=first.id, valid_until=self._now, updated_at=self._now)
@@ -129,13 +130,15 @@ class Upserter:
         return self._put(_confirmed(first, candidate, self._now), "deduplicated")
 
     def resolve_links(self, drop: bool = False) -> None:
-        """Checks the other end of every link that was given, now that all candidates are there.
+        """Checks the targets of all given links, and replaces paths by ids, after all candidates were added: they may link to each
+        other.
 
-        Raises NotFoundError, unless links to what is not there are to be dropped; UsageError for a link to itself.
+        Raises NotFoundError for a target that does not exist, unless such links are to be dropped; UsageError for a link of a
+        memory to itself.
         """
         for name in self._linked:
             memory = find(self.draft, name)
-            given = _fields(memory)
+            given = as_dict(memory)
             resolved = screened(consistent(_made({**given, **self._resolved(given)})))
             if drop:
                 named = {*(link["to"] for link in resolved.links), resolved.superseded_by} - {None, name}
@@ -144,9 +147,9 @@ class Upserter:
             if resolved != memory:
                 self.keep(resolved)
 
-    def retire(self, places: Sequence[Place], told: Collection[str]) -> list[dict[str, Json]]:
-        """Deactivates what stands at `places` and was not `told` again; takes it out of a derived space."""
-        gone = outdated(self.draft, places, told, self._now)
+    def retire(self, places: Sequence[Place], retained: Collection[str]) -> list[dict[str, Json]]:
+        """Deactivates the memories at `places` that are not `retained`, by id or path; removes them from a derived space."""
+        gone = outdated(self.draft, places, retained, self._now)
         if gone and self.draft.header.policy.is_derived:
             self.dropped = frozenset(memory.id for memory in gone)
             self._release(self.dropped)
@@ -154,8 +157,8 @@ class Upserter:
         return [self._put(memory, "retired") for memory in gone]
 
     def make_room(self, advice: Json = None) -> tuple[frozenset[str], Sequence[AdvisedStep]]:
-        """Finds what must go, because the space would hold more than it may: first by the `advice` of a model, as far as it
-        still fits; returns it with the steps that follow from that. Raises RefusedError."""
+        """Selects the memories to delete where the space would exceed its `max_objects`: first by the `advice` of a model, as far
+        as that is still possible. Returns their ids, and the steps of the advice. Raises RefusedError."""
         spared = frozenset(self.changed)
         done = self._follow(self.draft, advice, spared, self._now, self._describe, self.keep) if advice else ()
         spared |= {step.merged.id for step in done if step.merged}
@@ -165,12 +168,12 @@ class Upserter:
         return gone, done
 
     def _release(self, gone: Collection[str]) -> None:
-        """Takes out of the others what leads to memories that go."""
+        """Removes the references of other memories to deleted ones."""
         for memory in removal(self.draft, gone, self._now).put:
             self.keep(memory)
 
     def _resolved(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """`given` with ids in the place of the paths that its links lead to, as far as these are there yet."""
+        """`given`, in which references have ids instead of paths, as far as their targets exist already."""
         resolved = dict(given)
         if given.get("links"):
             dated = ({"created_at": self._now, **link, "to": self._target(link["to"])} for link in given["links"])
@@ -184,7 +187,7 @@ class Upserter:
         return found.id if found is not None else ref
 
     def _placed(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """`given`, below its path where that belongs to another than it was read from: to what was told, or another file."""
+        """`given`; where its path belongs to a memory of another source, with a free path below. For memories read from files."""
         if "id" in given or "path" not in given or not is_read(given):
             return given
         path = given["path"]
@@ -205,7 +208,7 @@ class Upserter:
     def _create(self, candidate: Candidate) -> Memory:
         fields = {**candidate.derived, **candidate.given}
         path = self._free_path(fields["path"], candidate.hash, fields.get("id", ""))
-        # One that was there before may have the id that the path gives, also in the trash until its grace is over.
+        # The id of the path may belong to a memory that has moved, or is in the trash and can be restored.
         ids = (memory_id(self._space, path, number) for number in count(1))
         free = (one for one in ids if self.draft.get(one) is None and not self._is_in_trash(one))
         name = fields.get("id") or next(free)
@@ -217,24 +220,24 @@ class Upserter:
         return replace(memory, pinned=memory.pinned or is_auto_pinned(memory, self.draft.header.policy))
 
     def _free_path(self, path: str, seed: str, own: str) -> str:
-        """`path`, or, where another memory than `own` has it, `path` with a digest of `seed`, the first that is free."""
+        """`path`, or where a memory other than `own` has it, `path` marked with the first digest that makes it free."""
         free, marks = path, count()
         while (other := self.draft.at(free)) is not None and other.id != own:
             free = marked(path, short_digest(f"{own or seed}{next(marks) or ''}", 8))
         return free
 
     def _merged(self, existing: Memory, candidate: Candidate) -> Memory:
-        """`existing` with the fields given; what the text alone decides follows the text, the rest stays."""
-        given = {k: v for k, v in candidate.given.items() if k not in _KEPT}
+        """`existing` with the given fields. Fields that are derived from the text are derived again where it changes."""
+        given = {k: v for k, v in candidate.given.items() if k not in _FIXED}
         if is_observed(given) and "created_at" in candidate.given and candidate.hash != existing.hash:
-            given["created_at"] = candidate.given["created_at"]  # the date of what it now says
+            given["created_at"] = candidate.given["created_at"]  # the date of the new content
         if "path" in given and given["path"] != existing.path:
             given["path"] = self._free_path(given["path"], candidate.hash, existing.id)
-        outdated_keys = _OF_THE_PIECE if is_observed(given) else ()
+        outdated_keys = _OF_THE_PART if is_observed(given) else ()
         before = {k: v for k, v in existing.metadata.items() if k not in outdated_keys}
         content = given.get("content", existing.content)
         digest = text_hash(given.get("raw", existing.raw), encode(content) if content is not None else b"")
-        # The marks of all that was ever redacted stay.
+        # Flags of earlier redactions stay: the marks of removed secrets may still be in the text.
         given["metadata"] = {**with_flags({**before, **given["metadata"]}, before.get(FLAGS, ())), "hash": digest}
         if _is_only_elsewhere(existing, given):
             del given["anchors"]
@@ -244,27 +247,27 @@ class Upserter:
             given.setdefault("chunks", candidate.derived.get("chunks", ()))
             if "tags" not in given and "tags" in candidate.derived and has_made_tags(self._describe, existing):
                 given["tags"] = candidate.derived["tags"]
-        if "links" in given:  # a link that is told again keeps its date; what was superseded stays so
+        if "links" in given:  # links that are given again keep their date; those of supersessions and of the check stay
             known = {link_key(link): link for link in existing.links}
-            kept = [link for link in existing.links if link["relation"] == SUPERSEDES or is_found(link)]
-            given["links"] = union(kept, (known.get(link_key(k), k) for k in given["links"]), link_key)
-        is_told_again = not is_read(given) and not holds(existing, self._now)
-        revived = {"active": True, **(_HELD if is_told_again else {})}
-        return screened(consistent(_made({**_fields(existing), **revived, **given})))
+            lasting = [link for link in existing.links if link["relation"] == SUPERSEDES or is_found(link)]
+            given["links"] = union(lasting, (known.get(link_key(k), k) for k in given["links"]), link_key)
+        # A user or agent states that an ended memory is true again; a file that is read once more states nothing new.
+        is_valid_again = not is_read(given) and not holds(existing, self._now)
+        revived = {"active": True, **(_VALID if is_valid_again else {})}
+        return screened(consistent(_made({**as_dict(existing), **revived, **given})))
 
     def _put(self, memory: Memory, status: str) -> dict[str, Json]:
-        self.changed[memory.id] = memory
-        self.draft.take(Change((memory,)))
+        self.keep(memory)
         return _outcome(status, memory)
 
     def keep(self, memory: Memory) -> None:
-        """Lays a memory over what is there."""
+        """Adds or replaces a memory in the draft."""
         self.changed[memory.id] = memory
         self.draft.take(Change((memory,)))
 
 
 def _confirmed(existing: Memory, candidate: Candidate, now: str) -> Memory:
-    """`existing`, told once more: stronger, with the tags and links that came along."""
+    """`existing` after it was remembered once more: stronger, with the tags and links of the candidate too."""
     given = candidate.given
     return replace(
         existing,
@@ -280,10 +283,9 @@ def _confirmed(existing: Memory, candidate: Candidate, now: str) -> Memory:
 
 
 def _is_only_elsewhere(existing: Memory, given: Mapping[str, Any]) -> bool:
-    """Whether what was read from a file stands on other lines now, and is the same.
-
-    Recall sees where; a line more at the top of a file is no reason to write all that is below it anew.
-    """
+    """Whether a part of a file is unchanged, but on other lines."""
+    # Such anchors stay as they are: recall finds the present lines, and a new line at the top of a file would otherwise
+    # rewrite the memories of all parts below it.
     anchors = given.get("anchors", ())
     if not is_observed(given) or not anchors or len(anchors) != len(existing.anchors):
         return False
@@ -293,7 +295,7 @@ def _is_only_elsewhere(existing: Memory, given: Mapping[str, Any]) -> bool:
 
 
 def _made(fields: Mapping[str, Any]) -> Memory:
-    """A memory from its fields; those that no version knows go to `extra`. Chunks bear the memory's id."""
+    """A memory from its fields; unknown ones go to `extra`. Chunks get ids made of the id of the memory."""
     known: dict[str, Any] = {k: tuple(v) if k in LIST_FIELDS else v for k, v in fields.items() if k in MEMORY_FIELDS}
     extra = {**fields.get("extra", {}), **{k: v for k, v in fields.items() if k not in MEMORY_FIELDS and k != "extra"}}
     if known.get("chunks"):
@@ -301,12 +303,8 @@ def _made(fields: Mapping[str, Any]) -> Memory:
     return Memory(**known, extra=extra)
 
 
-def _fields(memory: Memory) -> dict[str, Any]:
-    return {name: getattr(memory, name) for name in (*MEMORY_FIELDS, "extra")}
-
-
 def _outcome(status: str, memory: Memory) -> dict[str, Json]:
-    told: dict[str, Json] = {"status": status, "id": memory.id, "path": memory.path, "version": memory.version}
+    outcome: dict[str, Json] = {"status": status, "id": memory.id, "path": memory.path, "version": memory.version}
     if is_marked(memory):
-        told["untrusted"] = memory.metadata[UNTRUSTED]
-    return told
+        outcome["untrusted"] = memory.metadata[UNTRUSTED]
+    return outcome

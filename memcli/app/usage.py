@@ -1,4 +1,4 @@
-"""Usage: notes what is shown, for whoever shows it, and says what is known of the use of a memory."""
+"""Usage: records which memories are shown, and topics without an answer; reports the accesses of a memory."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from memcli.policy.ageing import effective_confidence
 from memcli.record import replace
 
 ELSEWHERE = "global/"
-"""What the name of a space of the user-wide store begins with in a bundle."""
+"""The prefix of spaces of the user-wide store in a bundle."""
 USAGE = "usage"
-"""The key of a memory in JSON under which `get` says what is known of its use; it is no field of the memory."""
+"""The key in the JSON of a memory under which `get` reports its use; it is no field of the memory."""
 _DIGITS = 4
 _FILTERS = (
     "kinds", "without_kinds", "tags", "under", "scope", "at", "since", "until", "changed_since", "min_score", "min_importance",
     "require_high_relevance", "edits", "ids",
 )  # fmt: skip
-"""What asked with one of these may be answered elsewhere."""
+"""Options of a query that exclude memories: without an answer, it is no gap, since other memories may answer it."""
 
 
 def note_bundle(workspace: Workspace, bundle: Bundle, act: str = RECALL, without: Sequence[str] = ()) -> None:
-    """Notes what a bundle shows, with the numbers that it is printed with; of the user-wide store there too. What is of the
-    spaces `without` is no memory, but what was said in a session."""
+    """Records the memories of a bundle, with the numbers with which they are printed; those of the user-wide store also there.
+    Sections of the spaces `without` are left out: they are messages of sessions."""
     found: dict[str, list[tuple[str, int]]] = {}
     for number, section in enumerate((*bundle.sections, *bundle.always), 1):
         if section.space not in without:
@@ -47,7 +47,7 @@ def note_bundle(workspace: Workspace, bundle: Bundle, act: str = RECALL, without
 
 
 def note_gap(workspace: Workspace, bundle: Bundle, space: str) -> None:
-    """Counts the question of a bundle that does not answer it, or only by weak evidence, if the policy of the space keeps such questions."""
+    """Records the topic of a bundle as a gap of the space, if the bundle has no answer or only weak evidence."""
     query = bundle.query
     topic = " ".join(query.topic.split())[:MAX_TOPIC]
     plain = Query(topic="", now="")
@@ -64,9 +64,9 @@ def note_gap(workspace: Workspace, bundle: Bundle, space: str) -> None:
 
 
 def note_read(workspace: Workspace, memories: Sequence[Memory]) -> list[dict[str, Json]]:
-    """Notes that memories were read in full, unless nothing `is_noted`; what was known of the use of each before that, as
-    far as there is something to say: its accesses, the judgements that `maintain` has not applied yet, by kind, and the
-    confidence that is left of it."""
+    """Records that memories were read in full, unless the workspace records nothing (`is_noted`). Returns the use of each before
+    that: its accesses, the pending judgements that `store maintain` has not applied yet, by kind, and its confidence where
+    that has decayed."""
     now = workspace.clock()
     if not workspace.is_noted:
         return [_standing(memory, Access(), (), now) for memory in memories]
@@ -102,24 +102,25 @@ def _standing(memory: Memory, access: Access, judged: Sequence[str], now: str) -
 
 
 def list_gaps(workspace: Workspace) -> list[Gap]:
-    """The gaps of the space that the user named, or of all that keep them; what others have kept before is removed.
+    """The gaps of the space that the user named, or of all spaces; those of spaces whose policy no longer allows gaps are
+    removed.
 
     Raises StoreError, LockedError.
     """
     gaps = workspace.gaps.read()
-    kept = {space for space in dict.fromkeys(gap.space for gap in gaps) if keeps_gaps(workspace, space)}
-    drop_gaps(workspace, [gap for gap in gaps if gap.space not in kept])
-    asked = {workspace.space} if workspace.is_space_named else kept
-    return [gap for gap in gaps if gap.space in kept & asked]
+    allowed = {space for space in dict.fromkeys(gap.space for gap in gaps) if keeps_gaps(workspace, space)}
+    drop_gaps(workspace, [gap for gap in gaps if gap.space not in allowed])
+    wanted = {workspace.space} if workspace.is_space_named else allowed
+    return [gap for gap in gaps if gap.space in allowed & wanted]
 
 
 def keeps_gaps(workspace: Workspace, space: str) -> bool:
-    """Whether the policy of the space keeps gaps here."""
+    """Whether the effective policy of the space allows gaps to be recorded."""
     return workspace.in_force(workspace.store.policy(space)).gaps
 
 
 def drop_gaps(workspace: Workspace, gaps: Collection[Gap]) -> None:
-    """Removes gaps, and what a model said of them. Raises StoreError, LockedError."""
+    """Removes gaps, and the answers of models about them. Raises StoreError, LockedError."""
     if gaps:
         workspace.gaps.drop(gaps)
         workspace.answers.erase(only_questions=True)

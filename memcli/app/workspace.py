@@ -1,4 +1,4 @@
-"""The Workspace: a store, opened, and the space to work in. Opens spaces, whole or with their index."""
+"""The Workspace: an open store with its adapters, and the space to work in. Also opens spaces, whole or with their index."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memcli.errors import CorruptError, MemcliError, RefusedError, reason
 from memcli.settings import DEFAULT_SPACE, REPO, journal_of, meant_by
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # of what exists once, the class itself is the type: a seam has two sides
+if TYPE_CHECKING:  # parts with one implementation have its class as type; a protocol is for two
     from typing import Any, Self
 
     from memcli.app.redact import Redactor
@@ -38,36 +38,36 @@ if TYPE_CHECKING:  # of what exists once, the class itself is the type: a seam h
 
 
 class Observer:
-    """Sees what a command does, through the ports that it uses: each method returns what is to be used in their place. This
-    one changes nothing; a trace does (see `extras/telemetry/tracing.py`).
+    """Observes a command by its ports: a method may return a wrapper of the given port, which the command then uses. This class
+    returns them unchanged; a trace wraps them (see `extras/telemetry/tracing.py`).
 
-    `backend` is the name of the ranker that was asked last.
+    `backend` is the name of the last ranker that was used.
     """
 
     def __init__(self) -> None:
         self.backend = ""
 
     def ranker(self, name: str, ranker: Ranker, sign: Callable[[str], str]) -> Ranker:
-        """The ranker of this name is asked; `sign` makes a keyed digest of a topic."""
+        """Called before the ranker of this name is used; `sign` returns a keyed digest of a topic."""
         del sign
         self.backend = name
         return ranker
 
     def shown(self, count: int) -> None:
-        """So many memories are shown."""
+        """Called when so many memories are shown."""
         del count
 
     def store(self, store: Store) -> Store:
-        """This store is written to."""
+        """Called for the store of the workspace when it is opened."""
         return store
 
     def ended(self, space: str, code: int) -> None:
-        """The command in this space has ended with this exit code."""
+        """Called when the command in this space has ended with this exit code."""
         del space, code
 
 
 class Workspace:
-    """A store, opened, with every adapter that a use case may need; `wiring/workspace.py` opens what is only named here."""
+    """An open store with all adapters that a use case may need; `wiring/workspace.py` opens the attributes that are declared here."""
 
     origin: Workspace
     """The workspace that this one is a copy of, or itself."""
@@ -76,13 +76,13 @@ class Workspace:
     space: str
     """The space to write to."""
     main: str = DEFAULT_SPACE
-    """The space for what people store, and the default of `space`."""
+    """The space for memories that people and agents store, and the default of `space`."""
     is_space_named: bool = True
     """Whether the user has named `space`; if not, the spaces beside `main` are read with it."""
     is_alone: bool = False
     """Whether no other space is read with `space`."""
     is_noted: bool = True
-    """Whether what is shown, and questions without an answer, are noted."""
+    """Whether shown memories and topics without an answer are recorded."""
     project: str
     backend: str | None
     embedder: str
@@ -92,15 +92,15 @@ class Workspace:
     model: str
     """The language model as `provider:model`; empty where none is configured."""
     hook_verify: str
-    """How many memories a model verifies for the prompt of an agent, as it was configured."""
+    """The configured number of memories that a model verifies for the prompt of an agent."""
     named_session: str
     """The session that the environment names."""
     is_offline: bool
     clock: Clock
     patience: float
-    """Seconds that a question waits for missing vectors; no limit under a frozen clock, where time must not decide."""
+    """Seconds that a query waits for missing vectors; infinite under a frozen clock, where the result must not depend on time."""
     warn: Callable[[str], None]
-    """Warns the user, never on standard output."""
+    """Prints a warning, on standard error."""
     progress: Progress | None
 
     store: Store
@@ -130,8 +130,8 @@ class Workspace:
     """The user-wide store, where there is one besides this."""
 
     in_force: Callable[[Policy], Policy]
-    """What of a policy holds here: of a store that nobody has accepted only what makes it tighter; in a derived space, the
-    policy of `main`. Raises CorruptError, StoreError."""
+    """The effective policy: in a store that nobody here has accepted, only fields that restrict; for a derived space, the policy
+    of `main`. Raises CorruptError, StoreError."""
     keeps_here: Callable[[str], bool]
     """Whether a space is on this machine, not on a server."""
     ranker: Callable[[str], Ranker]
@@ -147,18 +147,18 @@ class Workspace:
     configured, RefusedError when offline or in a store that nobody has accepted, ProviderError when its SDK, key or address
     is missing."""
     advice: Callable[[str], Any]
-    """What a language model is asked for: the module of this name in `extras/advice/`."""
+    """The module of this name in `extras/advice/`, each of which has the calls of language models for one purpose."""
     drop_talk: Callable[[], None]
     """Empties the store of `talk`."""
     check_erasable: Callable[[Collection[str]], None]
-    """Raises RefusedError where what has one of these marks (an id, a hash) cannot be erased, as this process cannot write it."""
+    """Raises StoreError where this process cannot write a file that contains one of these marks (ids, hashes), to erase it."""
     erase_traces: Callable[[str, Collection[str]], None]
-    """Erases memories of a space, which are gone for good, from indexes and logs."""
+    """Erases deleted memories of a space, by id, from indexes and logs."""
     find_quotes: Callable[[Sequence[Memory]], Sequence[str]]
-    """Names of what else contains the texts of memories; warns of what cannot be read."""
+    """The names of other files, memories and commits that quote the texts of memories; warns of those that cannot be read."""
 
     def copy_with(self, **changes: object) -> Self:
-        """The same store with other values of some attributes. A part that is opened later is opened for both.
+        """A copy with other values of some attributes. A part that is opened later is opened once for both.
 
         Raises TypeError for a name that is no attribute."""
         if unknown := changes.keys() - Workspace.__annotations__.keys():
@@ -169,15 +169,15 @@ class Workspace:
 
     @property
     def spaces_to_read(self) -> list[str]:
-        """The spaces to read: the one that the user named, with its journal, or `main` and those beside it that exist;
-        where the space is to be read alone, no other."""
+        """The names of the spaces to read: the one that the user named, with its journal, or `main`, `repo` and the journal, as far
+        as they exist; only the space itself where the workspace `is_alone`."""
         if self.is_alone:
             return [self.space]
         first, *others = meant_by(self.space) if self.is_space_named else (self.main, REPO, journal_of(self.main))
         return [first, *filter(self.has_space, others)]
 
     def fingerprint(self, name: str) -> str:
-        """A digest that every write of a space changes; empty where there is no space of this name. Raises StoreError."""
+        """A digest that every write of the space changes; empty where it does not exist. Raises StoreError."""
         snapshot = self.store.open(name)
         snapshot.close()
         return snapshot.fingerprint
@@ -188,14 +188,14 @@ class Workspace:
 
     @contextmanager
     def behind_the_write(self, what: str = "cleanup") -> Iterator[None]:
-        """Around `what` follows a committed write: the write is done, so a failure here is a warning, not an error."""
+        """A context for work after a committed write: a failure of this work, named `what`, is a warning, not an error."""
         try:
             yield
         except (MemcliError, OSError) as error:
             self.warn(f"saved, but {what} failed: {reason(error)}")
 
     def refusal(self, space: Space, what: str, instead: str = "") -> RefusedError | None:
-        """The error for `what`, which deletes from a space whose policy does not allow that here; None where it does."""
+        """The error for `what`, a deletion, if the effective policy of the space does not allow it; None otherwise."""
         if space.policy.is_derived or self.in_force(space.policy).allow_delete:
             return None
         if space.policy.allow_delete:
@@ -210,13 +210,13 @@ class Workspace:
 
 
 def load_space(store: Store, name: str) -> Space:
-    """The whole space, which is empty if it does not exist. Raises CorruptError, StoreError."""
+    """The whole space, empty if it does not exist. Raises CorruptError, StoreError."""
     with closing(store.open(name)) as snapshot:
         return snapshot.load()
 
 
 def load(workspace: Workspace, space: str | None = None) -> Space:
-    """The whole space; warns of one that does not exist, which is empty. Raises CorruptError, StoreError."""
+    """The whole space, empty, with a warning, if it does not exist. Raises CorruptError, StoreError."""
     with closing(workspace.store.open(space or workspace.space)) as snapshot:
         warn_of_missing(workspace, snapshot)
         return snapshot.load()
@@ -244,8 +244,8 @@ def opened(workspace: Workspace, space: str | None = None) -> Iterator[tuple[Sna
 
 
 def shows_damage(error: Exception) -> bool:
-    """Whether an error may come from an index with damaged content, which is to be built anew; no input raises one."""
-    if type(error).__name__ == "OperationalError":  # of SQLite, which may only be locked
+    """Whether an error may be caused by an index with damaged content, which is then to be rebuilt."""
+    if type(error).__name__ == "OperationalError":  # of SQLite: most often the database is only locked
         return "no such" in str(error)
     return isinstance(error, CorruptError) or not isinstance(error, (MemcliError, OSError))
 
