@@ -1,9 +1,9 @@
 """The end of a session: stores a summary, episodes and facts in the journal of its space, and proposes the surest facts for the
 space itself.
 
-A mark beside the session records that its end was begun, so that the next command finishes what a crash or a full disk
-interrupted. When a session goes on and ends again, memories that somebody removed, forgot, rejected or rewrote since are not
-made again.
+A mark beside the session records that its end has begun, so that the next command finishes an end that a crash or a full disk
+interrupted. When a session is continued and ends again, memories that somebody removed, forgot, rejected or rewrote since are
+not made again.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from memcli.settings import journal_of
 from memcli.summarize.paths import short_slug
 from memcli.summarize.summaries import clip
 
-Kept = Mapping[str, int]
-"""What earlier ends of a session made: for each text and each path, as digests, the version of the memory then."""
+Results = Mapping[str, int]
+"""The memories that earlier ends of a session made: their versions by digests of their text, and of their path (0)."""
 _LENGTH = 32
 
 
-def keep(
-    over: Workspace, session: Session, candidates: Sequence[Candidate], kept: Kept, *, is_checked: bool = False
+def store_results(
+    over: Workspace, session: Session, candidates: Sequence[Candidate], earlier: Results, *, is_checked: bool = False
 ) -> tuple[list[Outcome | None], int]:
-    """Remembers the candidates, but for those that an earlier end of the session has made. What became of each, None where
-    it has been removed since; and how many memories had to make room."""
+    """Stores the candidates that no earlier end of the session has made. Returns the outcome of each, None where its memory was
+    removed since; and the number of memories that were deleted to make room."""
     objects = load_space(over.store, over.space).objects
     own = made_from(objects, session)
     forgotten = {memory.hash: memory for memory in objects if not memory.active}
@@ -51,16 +51,17 @@ def keep(
     by_path = {memory.path: memory for memory in own}
 
     def standing(candidate: Candidate) -> Memory | None:
-        """What is there instead of the candidate: its text, or what somebody has made of it."""
+        """The existing memory with the text of the candidate, or the one at its path that somebody has edited."""
         there = by_path.get(candidate.given.get("path", ""))
-        is_edited = there is not None and _text(over, there.hash) not in kept and there.version > 1
+        is_edited = there is not None and _text(over, there.hash) not in earlier and there.version > 1
         return by_hash.get(candidate.hash) or (there if is_edited else None)
 
     found = [standing(candidate) for candidate in candidates]
-    is_new = [
-        there is None and not is_removed(over, candidate, kept, by_path)
-        for there, candidate in zip(found, candidates, strict=True)
-    ]
+    is_new = []
+    for there, candidate in zip(found, candidates, strict=True):
+        path = candidate.given.get("path")
+        is_removed = path is not None and path not in by_path and _path(over, path) in earlier
+        is_new.append(there is None and not is_removed and _text(over, candidate.hash) not in earlier)
     new = [candidate for candidate, wanted in zip(candidates, is_new, strict=True) if wanted]
     stored = remember(over, new, resolution=Resolution(check(over, new)) if is_checked and new else None)
     made = iter(stored.outcomes)
@@ -75,37 +76,32 @@ def keep(
     return outcomes, stored.compacted
 
 
-def is_removed(over: Workspace, candidate: Candidate, kept: Kept, there: Mapping[str, Memory]) -> bool:
-    """Whether an earlier end made the candidate, or what was at its path, and it is not `there` any more."""
-    path = candidate.given.get("path")
-    return _text(over, candidate.hash) in kept or (path is not None and path not in there and _path(over, path) in kept)
-
-
 def offer_facts(
-    over: Workspace, session: Session, candidates: Sequence[Candidate], kept: Kept, *, at_once: bool
+    over: Workspace, session: Session, candidates: Sequence[Candidate], earlier: Results, *, at_once: bool
 ) -> list[Outcome]:
-    """Remembers facts in the space of the session `at_once`, or proposes them, but for those that were offered before or
-    were rejected. What was proposed and no longer holds is withdrawn."""
+    """Stores facts in the space of the session `at_once`, or proposes them, without those that were offered or rejected before.
+    Proposals of an earlier end that are no longer among the candidates are withdrawn."""
     hashes = {candidate.hash for candidate in candidates}
     own = made_from(waiting(over), session)
-    withdraw(over, [memory for memory in own if memory.hash not in hashes and _text(over, memory.hash) in kept])
-    new = [candidate for candidate in candidates if _text(over, candidate.hash) not in kept]
+    withdraw(over, [memory for memory in own if memory.hash not in hashes and _text(over, memory.hash) in earlier])
+    new = [candidate for candidate in candidates if _text(over, candidate.hash) not in earlier]
     if not at_once:
         return propose(over, new)
     refused = rejected(over)
-    outcomes, _ = keep(
-        over, session, [candidate for candidate in new if candidate.hash not in refused], kept, is_checked=True
+    outcomes, _ = store_results(
+        over, session, [candidate for candidate in new if candidate.hash not in refused], earlier, is_checked=True
     )
     return [outcome for outcome in outcomes if outcome is not None]
 
 
-def drop_stale(over: Workspace, session: Session, told: set[str], kept: Kept) -> set[str]:
-    """Drops what an earlier end of a session made, which went on since, and this one did not; which marks that takes out."""
+def drop_stale(over: Workspace, session: Session, current: set[str], earlier: Results) -> set[str]:
+    """Deletes the memories of earlier ends of a session that are not in `current`, the ids of this end's. Returns the digests
+    that are to be removed from the results."""
     old = [
         memory
         for memory in _stored(over, session)
-        if memory.id not in told
-        and memory.version == kept.get(_text(over, memory.hash), 1)  # nobody has edited it
+        if memory.id not in current
+        and memory.version == earlier.get(_text(over, memory.hash), 1)  # nobody has edited it
         and not memory.pinned
     ]
     if old:
@@ -114,8 +110,8 @@ def drop_stale(over: Workspace, session: Session, told: set[str], kept: Kept) ->
     return {mark for memory in old for mark in (_text(over, memory.hash), _path(over, memory.path))}
 
 
-def marks(over: Workspace, session: Session, candidates: Sequence[Candidate]) -> Kept:
-    """What is to be known of an end that has made the candidates."""
+def results_of(over: Workspace, session: Session, candidates: Sequence[Candidate]) -> Results:
+    """The results of an end that made these candidates."""
     versions = {memory.hash: memory.version for memory in _stored(over, session)}
     texts = {_text(over, candidate.hash): versions.get(candidate.hash, 0) for candidate in candidates}
     paths = {_path(over, path): 0 for candidate in candidates if (path := candidate.given.get("path"))}
@@ -123,7 +119,7 @@ def marks(over: Workspace, session: Session, candidates: Sequence[Candidate]) ->
 
 
 def _stored(over: Workspace, session: Session) -> list[Memory]:
-    """The memories of the space that were made from the session."""
+    """The memories of the space that were made at an end of the session."""
     return [one for one in made_from(load_space(over.store, over.space).objects, session) if not one.session]
 
 
@@ -140,8 +136,8 @@ _TITLE = 80
 
 
 class Ended(Record):
-    """What the end of a session made: the memory of it, its episodes and facts in the journal, and the facts that went to the
-    space of the session, or wait for it in the inbox."""
+    """The memories that the end of a session made: a log, episodes and facts in the journal, and the `promoted` facts in the
+    space of the session, or proposed in its inbox. `compacted` memories were deleted to make room."""
 
     session: Session
     log: Sequence[Outcome] = ()
@@ -150,22 +146,23 @@ class Ended(Record):
     promoted: Sequence[Outcome] = field(default_factory=list)
     compacted: int = 0
     model: str = ""
-    """The language model that summed it up, empty for the local layer."""
+    """The language model that summed the session up, empty for the local layer."""
 
     def to_json(self) -> dict[str, Json]:
         parts = ("log", "episodes", "facts", "promoted")
-        told = {name: [outcome.to_json() for outcome in getattr(self, name)] for name in parts}
+        outcomes = {name: [outcome.to_json() for outcome in getattr(self, name)] for name in parts}
         by = {"model": self.model} if self.model else {}
-        return {"id": self.session.id, "outcome": self.session.outcome, **told, "compacted": self.compacted, **by}
+        return {"id": self.session.id, "outcome": self.session.outcome, **outcomes, "compacted": self.compacted, **by}
 
 
 def end(workspace: Workspace, session: Session, outcome: str = "", *, asks: bool = False) -> Ended:
-    """Ends the session and keeps what it yields; with `asks`, by a language model, and locally if that fails. The session
-    goes on until it has answered, so that nothing waits for it, and an interrupt leaves all as it was.
+    """Ends the session, and stores its summary, episodes and facts: with `asks`, those of a language model, or of the local
+    layer if that fails.
 
     Raises UsageError when no model is configured, NotFoundError, LockedError, CorruptError, StoreError.
     """
-    told = (
+    # Before the state changes and a lock is taken: an interrupt of a slow model changes nothing, and no command waits for it.
+    found = (
         workspace.advice("session").by_model(workspace, session.title, list(sessions.messages(workspace, session)))
         if asks
         else None
@@ -173,11 +170,11 @@ def end(workspace: Workspace, session: Session, outcome: str = "", *, asks: bool
     with workspace.sessions.finishing(session.space):
         workspace.sessions.mark(session.space, "ending", session.id)
         ended, _ = sessions.change_state(workspace, session.id, ENDED, outcome)
-        return _finish(workspace, ended, partial(_still, workspace, told))
+        return _finish(workspace, ended, partial(_unless_changed, workspace, found))
 
 
 def finish_all(workspace: Workspace) -> list[Ended]:
-    """Does what is left undone of the ends that were begun, unless another process does. Raises StoreError."""
+    """Finishes the ends of sessions that were interrupted, unless another process does it. Raises StoreError."""
     done: list[Ended] = []
     with suppress(LockedError), workspace.sessions.finishing(workspace.space, wait=False):
         for name in workspace.sessions.marked(workspace.space, "ending"):
@@ -199,23 +196,22 @@ def finish_all(workspace: Workspace) -> list[Ended]:
 
 
 def read_facts(workspace: Workspace, session: Session, *, asks: bool = False) -> list[tuple[str, Fact]]:
-    """The facts that the session states, each with the name that `promote` takes: `ses_...#MESSAGE.N`. With `asks`, by a
-    language model, and locally if that fails. Raises UsageError when no model is configured.
+    """The facts of a session, each with the name that `promote` takes: `ses_...#MESSAGE.N`; with `asks`, those that a language
+    model finds, or the local layer if that fails. Raises UsageError when no model is configured.
     """
-    told = _told(workspace, session, asks=asks, may_fall_back=True)
-    return list(_named(session, told.facts))
+    return list(_named(session, _read(workspace, session, asks=asks, may_fall_back=True).facts))
 
 
 def read_arc(workspace: Workspace, session: Session) -> Arc:
-    """The course of a session. Raises CorruptError."""
-    said = list(sessions.messages(workspace, session))
+    """The episodes of a session, by thirds of its messages, and its key moments. Raises CorruptError."""
+    messages = list(sessions.messages(workspace, session))
     policy = workspace.in_force(workspace.store.policy(session.space))
-    return arc(episodes.find(said, policy.max_episodes), len(said))
+    return arc(episodes.find(messages, policy.max_episodes), len(messages))
 
 
 def promote(workspace: Workspace, names: Sequence[str], *, asks: bool = False) -> list[Outcome]:
-    """Remembers facts of sessions, by their names; with `asks`, of those that a language model found. The local layer does
-    not stand in for it: the names would mean other facts.
+    """Stores facts of sessions, by their names; with `asks`, of those that a language model finds. A failing model is an error:
+    in the facts of the local layer, the names would mean other facts.
 
     Raises UsageError, NotFoundError, ProviderError, and what `remember` raises.
     """
@@ -227,12 +223,12 @@ def promote(workspace: Workspace, names: Sequence[str], *, asks: bool = False) -
             raise UsageError(f"not a fact: {name!r}", "use the name that `memcli session facts` prints")
         session = sessions.find(workspace, ref)
         if session.id not in read:
-            read[session.id] = _told(workspace, session, asks=asks, may_fall_back=False)
-        told, number = read[session.id], name.partition("#")[2]
-        fact = dict(_named(session, told.facts)).get(f"{session.id}#{number}")
+            read[session.id] = _read(workspace, session, asks=asks, may_fall_back=False)
+        found, number = read[session.id], name.partition("#")[2]
+        fact = dict(_named(session, found.facts)).get(f"{session.id}#{number}")
         if fact is None:
             raise NotFoundError(f"no fact {name!r}", f"`memcli session facts {session.id}` lists the facts")
-        chosen.append(_of_fact(session, fact, told.said))
+        chosen.append(_of_fact(session, fact, found.messages))
     candidates = [prepare(workspace, fields) for fields in chosen]
     resolution = Resolution(check(workspace, candidates))
     outcomes = list(remember(workspace, candidates, resolution=resolution).outcomes)
@@ -241,61 +237,63 @@ def promote(workspace: Workspace, names: Sequence[str], *, asks: bool = False) -
     return outcomes
 
 
-def _told(workspace: Workspace, session: Session, *, asks: bool, may_fall_back: bool) -> Yield:
-    said = list(sessions.messages(workspace, session))
+def _read(workspace: Workspace, session: Session, *, asks: bool, may_fall_back: bool) -> Yield:
+    messages = list(sessions.messages(workspace, session))
     if not asks:
-        return by_rules(said)
-    told: Yield = workspace.advice("session").by_model(workspace, session.title, said, may_fall_back=may_fall_back)
-    return told
+        return by_rules(messages)
+    found: Yield = workspace.advice("session").by_model(workspace, session.title, messages, may_fall_back=may_fall_back)
+    return found
 
 
-def _still(workspace: Workspace, told: Yield | None, said: Sequence[Message]) -> Yield:
-    """What a model has said, if that is of these messages; else what the local layer says."""
-    if told is not None and told.said == said:
-        return told
-    if told is not None:
+def _unless_changed(workspace: Workspace, found: Yield | None, messages: Sequence[Message]) -> Yield:
+    """The summary and facts of a model, if it read exactly these messages, or else those of the local layer."""
+    if found is not None and found.messages == messages:
+        return found
+    if found is not None:
         workspace.warn("messages were added while the model was asked; the local layer stands in")
-    return by_rules(said)
+    return by_rules(messages)
 
 
 def _finish(workspace: Workspace, session: Session, yields: Callable[[Sequence[Message]], Yield]) -> Ended:
-    """Keeps what an ended session yields; the same again changes nothing."""
+    """Stores the summary, episodes and facts of an ended session; doing it again changes nothing."""
     stamp = workspace.sessions.stamp(session.space, session.id)
-    kept = workspace.sessions.results(session.space, session.id)
-    said = list(sessions.messages(workspace, session))
-    told = yields(said)
+    earlier = workspace.sessions.results(session.space, session.id)
+    messages = list(sessions.messages(workspace, session))
+    yielded = yields(messages)
     policy = workspace.in_force(workspace.store.policy(session.space))
     journal = workspace.copy_with(space=journal_of(session.space), is_space_named=True)
     room = journal.in_force(journal.store.policy(journal.space)).max_objects
-    found, best = _within(room, episodes.find(said, policy.max_episodes), told.facts)
-    log = [_of_session(session, said, told.summary)] if said else []
+    found, best = _within(room, episodes.find(messages, policy.max_episodes), yielded.facts)
+    log = [_of_session(session, messages, yielded.summary)] if messages else []
     fields = [
         *log,
-        *(_of_episode(session, one, said) for one in found),
-        *(_of_fact(session, one, said) for one in best),
+        *(_of_episode(session, one, messages) for one in found),
+        *(_of_fact(session, one, messages) for one in best),
     ]
     made = [prepare(journal, each) for each in fields]
-    done, compacted = keep(journal, session, made, kept)
-    stale = drop_stale(journal, session, {outcome.id for outcome in done if outcome}, kept)
-    sure = [one for one in told.facts if one.confidence >= policy.promote_confidence]
-    wanted = [prepare(workspace, _of_fact(session, one, said)) for one in sure]
-    promoted = offer_facts(workspace, session, wanted, kept, at_once=policy.promote == "auto")
-    still = {mark: version for mark, version in kept.items() if mark not in stale}
-    now = {**still, **marks(journal, session, made), **marks(workspace, session, wanted)}
-    if now != kept:
+    done, compacted = store_results(journal, session, made, earlier)
+    stale = drop_stale(journal, session, {outcome.id for outcome in done if outcome}, earlier)
+    sure = [one for one in yielded.facts if one.confidence >= policy.promote_confidence]
+    wanted = [prepare(workspace, _of_fact(session, one, messages)) for one in sure]
+    promoted = offer_facts(workspace, session, wanted, earlier, at_once=policy.promote == "auto")
+    still = {mark: version for mark, version in earlier.items() if mark not in stale}
+    now = {**still, **results_of(journal, session, made), **results_of(workspace, session, wanted)}
+    if now != earlier:
         workspace.sessions.set_results(session.space, session.id, now)
-    if workspace.sessions.stamp(session.space, session.id) == stamp:  # else another end of it is to come
+    if (
+        workspace.sessions.stamp(session.space, session.id) == stamp
+    ):  # a session that was continued meanwhile ends again
         workspace.sessions.unmark_ending(session.space, session.id)
     cut = len(log), len(log) + len(found)
     parts = [[one for one in part if one] for part in (done[: cut[0]], done[cut[0] : cut[1]], done[cut[1] :])]
-    return Ended(session, parts[0], parts[1], parts[2], promoted, compacted, told.model)
+    return Ended(session, parts[0], parts[1], parts[2], promoted, compacted, yielded.model)
 
 
 def _within(
     room: int | None, found: Sequence[episodes.Episode], stated: Sequence[Fact]
 ) -> tuple[list[episodes.Episode], list[Fact]]:
-    """Of the episodes and facts the most significant and surest, as many as there is room for beside the memory of the
-    session: one end must not hold more than the journal may."""
+    """The most significant episodes and surest facts, as many as the journal has `room` for beside the log of the session: more
+    would delete each other."""
     worth = [(-one.significance, 0, n) for n, one in enumerate(found)]
     worth += [(-one.confidence, 1, n) for n, one in enumerate(stated)]
     best = {(sort, n) for _, sort, n in (worth if room is None else sorted(worth)[: max(0, room - 1)])}
@@ -305,66 +303,67 @@ def _within(
     )
 
 
-def _of_session(session: Session, said: Sequence[Message], summary: str) -> dict[str, Json]:
-    """The memory of a session: what happened, in a few sentences."""
-    count = f"{len(said)} message{'s' if len(said) != 1 else ''}"
-    heading = _title(session, said) or f"Session of {session.started_at[:10]}"
+def _of_session(session: Session, messages: Sequence[Message], summary: str) -> dict[str, Json]:
+    """The fields of the log of a session: a summary in a few sentences."""
+    count = f"{len(messages)} message{'s' if len(messages) != 1 else ''}"
+    heading = _title(session, messages) or f"Session of {session.started_at[:10]}"
     text = "\n".join(
         [f"{heading} ({count})", *([f"Outcome: {session.outcome}"] if session.outcome else []), *summary.splitlines()]
     )
     return {
         "raw": text,
         "kind": "log",
-        "path": _folder(session, said),
+        "path": _folder(session, messages),
         "scope": "session",
-        **_common(session, said, (1, len(said))),
+        **_common(session, messages, (1, len(messages))),
     }
 
 
-def _of_episode(session: Session, one: episodes.Episode, said: Sequence[Message]) -> dict[str, Json]:
+def _of_episode(session: Session, one: episodes.Episode, messages: Sequence[Message]) -> dict[str, Json]:
     text = "\n".join(one.parts)
     return {
         "raw": f"{one.kind.replace('_', ' ')}: {text}",
         "kind": "episode",
-        "path": f"{_folder(session, said)}/{one.turns[0]}-{slug(one.kind)}-{short_digest(one.title)}",
+        "path": f"{_folder(session, messages)}/{one.turns[0]}-{slug(one.kind)}-{short_digest(one.title)}",
         "scope": "session",
         "episode": one.as_field(),
         "importance": one.significance,
-        **_common(session, said, one.turns),
+        **_common(session, messages, one.turns),
     }
 
 
-def _of_fact(session: Session, fact: Fact, said: Sequence[Message]) -> dict[str, Json]:
+def _of_fact(session: Session, fact: Fact, messages: Sequence[Message]) -> dict[str, Json]:
     return {
         "raw": fact.text,
         "kind": fact.kind,
         "confidence": round(fact.confidence, 2),
-        **_common(session, said, (fact.message, fact.message)),
+        **_common(session, messages, (fact.message, fact.message)),
     }
 
 
-def _common(session: Session, said: Sequence[Message], turns: tuple[int, int]) -> dict[str, Json]:
-    """Where it comes from. A memory of a session has the date of the last of its messages, or of the one before that has a
-    date, or of the session."""
-    at = next((said[n - 1].at for n in range(turns[1], 0, -1) if said[n - 1].at), session.started_at)
+def _common(session: Session, messages: Sequence[Message], turns: tuple[int, int]) -> dict[str, Json]:
+    """The provenance and date of a memory of a session: the date of the last of its messages, or of the nearest one before that
+    has a date, or of the start of the session."""
+    at = next((messages[n - 1].at for n in range(turns[1], 0, -1) if messages[n - 1].at), session.started_at)
     dated = {"created_at": at} if at else {}
     return {"provenance": {"source": "extracted", "session": session.id, "messages": list(turns)}, **dated}
 
 
-def _title(session: Session, said: Sequence[Message]) -> str:
-    """The title of a session, or else what a user said first."""
-    first = next((message.text for message in said if message.role == "user"), "")
+def _title(session: Session, messages: Sequence[Message]) -> str:
+    """The title of a session, or else the beginning of the first message of a user."""
+    first = next((message.text for message in messages if message.role == "user"), "")
     return session.title or clip(" ".join(first.split()), _TITLE)
 
 
-def _folder(session: Session, said: Sequence[Message]) -> str:
-    """The path of the memory of a session: it stays as it is while the session goes on."""
+def _folder(session: Session, messages: Sequence[Message]) -> str:
+    """The path of the log of a session, which later messages do not change."""
     day = session.started_at[:10]
-    name = short_slug(_title(session, said))
+    name = short_slug(_title(session, messages))
     return "/".join([_FOLDER, "-".join(part for part in (day, name, session.id.rpartition("_")[2][-6:]) if part)])
 
 
 def _named(session: Session, found: Sequence[Fact]) -> Iterator[tuple[str, Fact]]:
+    """The facts with their names, which count the facts of each message from 1."""
     counts: dict[int, int] = {}
     for fact in found:
         counts[fact.message] = counts.get(fact.message, 0) + 1
@@ -372,14 +371,14 @@ def _named(session: Session, found: Sequence[Fact]) -> Iterator[tuple[str, Fact]
 
 
 class Yield(Record):
-    """What the messages `said` yield; `model` has said so, or the local layer where that is empty."""
+    """The summary and facts of messages, found by the language model `model`, or by the local layer where that is empty."""
 
-    said: Sequence[Message]
+    messages: Sequence[Message]
     summary: str
     facts: Sequence[Fact]
     model: str = ""
 
 
-def by_rules(said: Sequence[Message]) -> Yield:
-    """What a session yields by the local layer."""
-    return Yield(said, of_session(said), extract(said))
+def by_rules(messages: Sequence[Message]) -> Yield:
+    """The summary and facts of messages by the local layer."""
+    return Yield(messages, of_session(messages), extract(messages))

@@ -1,5 +1,5 @@
-"""The one room that names concrete adapters: it finds the store and joins everything on it. Extras are found by name alone: nothing
-imports one of them."""
+"""The only package that names concrete adapters: it finds the store, and constructs a workspace over it. Extras are imported by
+name at run time, since nothing may depend on one."""
 
 from __future__ import annotations
 
@@ -11,5 +11,6 @@ if TYPE_CHECKING:
 
 
 def extra(name: str) -> Any:
-    """The module `memcli.extras.NAME`, such as `agents.setup`. Raises ImportError when it needs a package that is not installed."""
+    """Imports the module `memcli.extras.NAME`, such as `agents.setup`. Raises ImportError when a package that it needs is not
+    installed."""
     return import_module(f"memcli.extras.{name}")

@@ -1,4 +1,4 @@
-"""Builds the space for what is read from the repository where a clone has none: commits, newest first, then files."""
+"""Builds the derived space `repo` in a clone that has none: from commits, newest first, then files."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from memcli.store.state import State
 
 
 def is_missing(workspace: Workspace) -> bool:
-    """Whether the space is to be made here: what people stored is there, and nothing of the repository."""
+    """Whether the space `repo` is to be built: `main` exists, and it does not."""
     if workspace.space != REPO or workspace.is_space_named or workspace.has_space(REPO):
         return False
     return workspace.has_space(workspace.main)
 
 
 def begin(workspace: Workspace, head: str) -> str | None:
-    """The last commit of the build of the space that is to begin now, or to go on; None where it is built."""
+    """Begins the build of the space, if it is missing, or continues an interrupted one: returns its newest commit, None where the
+    space is built."""
     state = BuildState(State(Layout(workspace.root)), workspace.space)
     if is_missing(workspace):
         state.begin(head)
@@ -33,7 +34,7 @@ def begin(workspace: Workspace, head: str) -> str | None:
 def build_commits(
     workspace: Workspace, repository: Repository, head: str, is_stopped: Callable[[], bool] = lambda: False
 ) -> Ingested:
-    """Ingests the commits that are still to come, newest first. Raises MemcliError."""
+    """Ingests the commits up to `head` that the space does not have, newest first. Raises MemcliError."""
     from memcli.ingest.commits import CommitSource
 
     if not head or not repository.has_commit(head):
@@ -43,7 +44,7 @@ def build_commits(
 
 
 def build_files(workspace: Workspace, root: str) -> Ingested:
-    """Ingests the files of the work tree, or of the folder in it that the store is for, which ends the build. Raises MemcliError."""
+    """Ingests the files of the work tree, or of the folder in it that has the store, and ends the build. Raises MemcliError."""
     from memcli.ingest.files import FileSource
 
     folder = os.path.join(root, folder_in(root, os.path.dirname(workspace.root)))

@@ -1,4 +1,4 @@
-"""What hooks do when git calls them: follow the commits, recall for a change, look for secrets."""
+"""The work of git hooks: ingest new commits, retry failed ones, and add memories to commit messages."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from memcli.wiring.build import begin, build_commits, build_files
 from memcli.wiring.sources import lost_commits
 
 MAX_COMMITS = 200
-"""How many commits a hook ingests; more are left to `ingest` and `watch`."""
+"""A hook ingests at most so many commits, so that git does not wait; more are left to `ingest` and `watch`."""
 _MAX_LINES = 5
 _MAX_LINE = 110
 
 
 def follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[str], pairs: str) -> dict[str, Json]:
-    """Ingests the commits that this work tree has come to since the last time; what came of it, for the log.
+    """Ingests the commits since the last call in this work tree; returns the result for the log.
 
-    `pairs` are the commits that were rewritten. Raises MemcliError.
+    `pairs` is the input of a post-rewrite hook: the rewritten commits. Raises MemcliError.
     """
     repository = find_repository(os.getcwd())
     git_dir = os.path.relpath(os.path.realpath(repository.git_dir()), os.path.realpath(workspace.root))
@@ -42,30 +42,30 @@ def follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[st
         head = repository.head()
     seen = log.head(git_dir)
     start = seen if seen and repository.has_commit(seen) else _start(repository, hook, arguments)
-    told = _ingest(workspace, repository, log, hook, start, head)
+    result = _ingest(workspace, repository, log, hook, start, head)
     try:
         if workspace.store.policy(workspace.space).is_derived:
-            told["retired"] = sync(workspace, lost_commits(workspace.root))
+            result["retired"] = sync(workspace, lost_commits(workspace.root))
         elif hook == "post-rewrite":
-            told["retired"] = retire_commits(workspace, gone(repository, pairs))
-        elif seen:  # a reset, which calls no hook, may have left it behind
-            told["retired"] = retire_commits(workspace, lost(repository, seen))
+            result["retired"] = retire_commits(workspace, gone(repository, pairs))
+        elif seen:  # a reset, which calls no hook, may have dropped commits
+            result["retired"] = retire_commits(workspace, lost(repository, seen))
     except MemcliError:
         raise
-    except Exception as error:  # noqa: BLE001 - commits that are to come must not wait for it
-        told["error"] = f"replaced commits were not deactivated: {reason_of(error)}"
+    except Exception as error:  # noqa: BLE001 - a failure here must not stop the ingest of later commits
+        result["error"] = f"replaced commits were not deactivated: {reason_of(error)}"
     log.set_head(git_dir, head)
     if build is not None:
-        told = {"built": built.created, **told}
-    if built.created or told.get("created") or told.get("updated") or told.get("retired"):
-        with opened(workspace):  # so that the next recall need not bring the index up to date
+        result = {"built": built.created, **result}
+    if built.created or result.get("created") or result.get("updated") or result.get("retired"):
+        with opened(workspace):  # brings the index up to date, so that the next recall does not wait for it
             pass
-    return told
+    return result
 
 
 def retry(workspace: Workspace, log: HookLog) -> tuple[Ingested, list[str]]:
-    """Ingests once more the commits that hooks had to skip; what became of them, and those that git no longer has.
-    Raises MemcliError."""
+    """Ingests the commits again that failed in hooks; returns the result, and the commits that git no longer has. Raises
+    MemcliError."""
     from memcli.ingest.commits import CommitSource
 
     repository = find_repository(os.getcwd())
@@ -87,7 +87,8 @@ def retry(workspace: Workspace, log: HookLog) -> tuple[Ingested, list[str]]:
 
 
 def advise(workspace: Workspace, message: str) -> dict[str, Json]:
-    """Puts what was decided about the staged change into the file `message`, as comments. Raises MemcliError, OSError."""
+    """Adds memories about the staged change to the file `message` of the commit message, as comments. Raises MemcliError,
+    OSError."""
     from memcli.app.guard import consult
     from memcli.git.hooks import comment
     from memcli.ingest.patch import read_diff, staged_diff
@@ -103,7 +104,7 @@ def advise(workspace: Workspace, message: str) -> dict[str, Json]:
 
 
 def _start(repository: Repository, hook: str, arguments: Sequence[str]) -> str:
-    """From where to follow a work tree that was not followed before; empty for the last commit alone."""
+    """The commit after which the first call in a work tree ingests; empty for the last commit alone."""
     if hook == "post-checkout":
         before = arguments[0] if arguments else ""
         return before if before.strip("0") and repository.has_commit(before) else repository.head()

@@ -1,4 +1,4 @@
-"""Opens the index of a store, of now or of a commit, and the embedder that the user chose."""
+"""Opens the index of a store, or of its state at a commit, and the configured embedder."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ else:
 
 
 class Keep(Protocol):
-    """Returns what a process that opens many workspaces made before for a key, or makes it."""
+    """Returns the object that was made for a key, or calls `make`: a cache of a process that opens many workspaces."""
 
     def __call__(self, key: tuple[Any, ...], make: Callable[[], T], /) -> T: ...
 
 
 def make(_key: tuple[Any, ...], make: Callable[[], T], /) -> T:
-    """Makes it, in a process that opens one workspace."""
+    """The `Keep` of a process that opens one workspace: caches nothing."""
     return make()
 
 
 class Remote(Record):
-    """How a provider is asked for vectors: where it is, and what sends texts to it. Texts are sent as `redact` leaves
-    them."""
+    """The access to providers of embeddings: the `address` of a model, `call`, which sends texts to it, and `redact`, which is
+    applied to texts first."""
 
     address: Callable[[ModelName], str]
     call: Callable[[ModelName, Sequence[str]], Sequence[Sequence[float]]]
@@ -49,8 +49,8 @@ class Remote(Record):
 def load_embedder(
     name: str, folder: str | None = None, load_remote: Callable[[], Remote] | None = None, keep: Keep = make
 ) -> Embedder | None:
-    """The embedder of a name; None when it is off. What is found out about its model is kept in `folder`. Raises UsageError,
-    and ProviderError when a provider has no address."""
+    """The embedder with this name, None for `off`. Properties of its model are cached in `folder`. Raises UsageError, and
+    ProviderError when a provider has no address."""
     check_embedder(name)
     if name in EMBEDDERS:
         return keep(("embedder", name), EMBEDDERS[name])
@@ -63,7 +63,7 @@ def load_embedder(
 
 
 def absolute(name: str, base: str) -> str:
-    """The name of an embedder in a configuration, whose folder is found from `base`, where the project is."""
+    """The name of an embedder in a configuration, with its folder, if it names one, relative to the project `base`."""
     if not name.startswith(FOLDER):
         return name
     return FOLDER + os.path.join(base, os.path.expanduser(name.removeprefix(FOLDER)))
@@ -80,16 +80,15 @@ def open_index(
     server: Any = None,
     show: Show = lambda memories, _: memories,
 ) -> Index:
-    """The index kept for the store at `layout`, for its `past`, or beside it for the spaces on a `server`. `load` opens the
-    embedder of that name; `show` gives memories as an index may hold them. It warns only once of what is the same: an
-    embedder fails for every space.
+    """The index of the store at `layout`, of its state `past`, or of its spaces on a `server`. `load` opens the embedder; `show`
+    redacts memories for the index.
 
     Raises UsageError when there is no such embedder.
     """
     from memcli.index.cache import CachedIndex
 
     if server is not None and past is None:
-        warn_once = cache(warn)  # both say the same of an embedder that fails
+        warn_once = cache(warn)  # once: an embedder that fails would be reported for every space, and by both
         local = open_index(embedder, load, layout, keep, warn_once, progress, show=show)
         shared: Index = extra("postgres.opening").share_index(
             server, local, load, layout.cache(""), warn_once, progress
@@ -100,7 +99,7 @@ def open_index(
     if past is not None:
         from memcli.index.cache import folder_for
 
-        # An index of its own, so that a look back does not undo that of now; vectors are by text, and shared.
+        # Its own index: the one of the present would be changed back and forth. Vectors are stored by text, and shared.
         revision = folder_for(layout.cache("revisions"), past.commit)
         return CachedIndex(revision, load, cache(warn), progress, folder, show)
     if keep is make:

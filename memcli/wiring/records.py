@@ -1,6 +1,6 @@
-"""The records of a store in files beside its spaces: trash, audit log, ledger; and how a memory is erased from all of them.
+"""The records beside the spaces of a store in files: trash, audit log, ledger; and the erasing of a memory from all of them.
 
-Finds what else quotes a text that was erased: other memories, exports, sessions, quarantined files, commits.
+Also finds quotes of an erased text: in other memories, exports, sessions, quarantined files, commits.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class LocalRecords:
         show: Callable[[Sequence[Memory], Policy], Sequence[Memory]],
         is_accepted: Callable[[], bool],
     ) -> FileStore:
-        """The store in files. What is removed goes into the trash, as `show` returns it, and changes into the audit log."""
+        """The store in files. Removed memories go into the trash, redacted by `show`, and changes into the audit log."""
 
         def keep(removed: Space, severed: Sequence[Severed], replacing: Sequence[Memory]) -> str:
             from memcli.safety.secrets.detector import Detector
@@ -84,13 +84,14 @@ class LocalRecords:
         return FileStore(self.layout, fold, wait, open_books=open_books, is_accepted=is_accepted)
 
     def erase(self, space: str, hashes: Mapping[str, str]) -> None:
-        """Erases memories, by their ids with the hashes of their texts, from all that memcli keeps beside the space."""
+        """Erases memories from all records of a space. `hashes` are the hashes of their texts by id."""
         also = (memory.id for _, memories in self.trash.find(space, hashes) for memory in memories)
         self.erase_traces(space, {*hashes, *also})
-        self.trash.erase(space, hashes)  # last: it alone says which other memories have the same text
+        # Last: after a crash, only the trash shows which other memories have the same text.
+        self.trash.erase(space, hashes)
 
     def erase_traces(self, space: str, ids: Collection[str]) -> None:
-        """Erases memories from the indexes and logs of their space, from the quarantine, and from what killed writers left."""
+        """Erases memories from the indexes and logs of their space, from the quarantine, and from files that killed writers left."""
         from memcli.index.erasing import erase
         from memcli.store.notes import LocalAnswers, LocalUsage
         from memcli.store.pending import remove_leftovers
@@ -107,12 +108,12 @@ class LocalRecords:
 
 
 def _user(environ: Mapping[str, str]) -> str:
-    """Who is at work: `MEMCLI_USER`, or the name that this person logged in with, or else the number."""
+    """The name of the user for the audit log: `MEMCLI_USER`, or else the login name, or else the number."""
     named = next((environ[name] for name in ("MEMCLI_USER", "LOGNAME", "USER", "USERNAME") if environ.get(name)), "")
     if not named:
         import pwd
 
-        with suppress(KeyError):  # a user that the system has no name for, as in many a container
+        with suppress(KeyError):  # containers often run as a user without a name
             named = pwd.getpwuid(os.getuid()).pw_name
         named = named or str(os.getuid())
     from memcli.safety.secrets.detector import Detector
@@ -128,9 +129,9 @@ _Skip = Callable[[str, MemcliError | OSError], None]
 
 
 def find_quotes(layout: Layout, store: Store, memories: Sequence[Memory], warn: Callable[[str], None]) -> list[str]:
-    """Names of what holds the text of one of `memories`, or of its longest line, as a reader would look for it.
+    """The names of memories, files and commits that contain the longest line of one of `memories`.
 
-    `warn` hears of what cannot be searched. Raises StoreError.
+    Calls `warn` for those that cannot be searched. Raises StoreError.
     """
     texts = sorted({line for memory in memories if (line := telling_line(memory.raw))})
     if not texts:
@@ -171,21 +172,19 @@ def _files(layout: Layout, texts: Sequence[str], skip: _Skip) -> Iterator[str]:
             folders.sort()
             for file in sorted(files):
                 path = os.path.join(place, file)
-                told = os.path.join(name, os.path.relpath(path, top))
+                shown = os.path.join(name, os.path.relpath(path, top))
                 try:
                     if has_any(read_blocks(path, _BLOCK), wanted):
-                        yield told
+                        yield shown
                 except FileNotFoundError:
                     continue
                 except OSError as error:
-                    skip(told, error)
+                    skip(shown, error)
 
 
 def _commits(layout: Layout, texts: Sequence[str], skip: _Skip) -> Iterator[str]:
-    """The commits of the repository that brought a version of a file of the store with one of the texts.
-
-    Their files are searched here: what is passed to git as an argument can be read by the other users of the machine.
-    """
+    """The commits of the repository with a version of a file of the store that contains one of the texts."""
+    # Searched here, not by `git log -S`: other users of the machine can read the arguments of a process.
     from memcli.git.revisions import commits_with
 
     found: list[str] = []
@@ -201,5 +200,5 @@ def _commits(layout: Layout, texts: Sequence[str], skip: _Skip) -> Iterator[str]
 
 
 def _forms(texts: Sequence[str]) -> set[bytes]:
-    """The texts as they are, and as they are in JSON."""
+    """The texts in UTF-8, and as they are encoded in JSON."""
     return {form for text in texts for form in (text.encode(), encode(text)[1:-1])}

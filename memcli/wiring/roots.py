@@ -1,4 +1,4 @@
-"""Where stores are: how one is found, made, and what its configuration says."""
+"""Finds and makes the folders of stores, and reads their configuration."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def global_root(environ: Mapping[str, str]) -> str:
     if named := environ.get("MEMCLI_GLOBAL"):
         return named_root(named)
     system = sys.platform
-    if system == "linux":  # what platformdirs says, without the milliseconds to import it at every recall
+    if system == "linux":  # as platformdirs, whose import would take milliseconds of every recall
         home = environ.get("XDG_DATA_HOME", "").strip() or os.path.expanduser("~/.local/share")
         return os.path.join(home, "memcli", FOLDER)
     import platformdirs
@@ -32,8 +32,8 @@ def global_root(environ: Mapping[str, str]) -> str:
 
 
 def locate(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str | None:
-    """The root of the store that is meant, or None. Raises NotFoundError when one is named and is not there, StoreError
-    when git tracks it and the work tree lacks it, UsageError when `MEMCLI_STORE` names none."""
+    """The root of the store of a command, None if there is none. Raises NotFoundError when a named one does not exist, StoreError
+    when git tracks one that is missing in the work tree, UsageError when `MEMCLI_STORE` is not the URL of a server."""
     check_store(environ.get("MEMCLI_STORE", ""), "MEMCLI_STORE")
     named = options.get("root") or environ.get("MEMCLI_ROOT")
     if named:
@@ -50,10 +50,8 @@ def locate(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str
 def make_store(
     options: Mapping[str, str | None], environ: Mapping[str, str], check: Callable[[str], object] = lambda _: None
 ) -> tuple[str, bool]:
-    """Makes the store that is meant: `--root`, or `.memory` in the work tree, or here. Its root, and whether it is new.
-
-    `check` is given the root first, and may raise.
-    """
+    """Makes the store of a command: at `--root`, or `.memory` in the work tree, or in the working directory. Returns its root, and
+    whether it is new. `check` is called with the root first, and may raise."""
     check_store(environ.get("MEMCLI_STORE", ""), "MEMCLI_STORE")
     named = options.get("root") or environ.get("MEMCLI_ROOT")
     here = os.getcwd()
@@ -97,26 +95,26 @@ def read_config(layout: Layout) -> Config:
 
 
 def make_trusted(root: str) -> bool:
-    """Makes the store at `root`, or adds what it lacks; whether it is new. What is made here is trusted here."""
+    """Makes the store at `root`, or its missing parts; returns whether it is new. A new store is trusted."""
     _check_present(root)
     new = make_root(root)
     if new:
         PrivatePlace(Layout(root)).claim()
         FileTrust(Layout(root)).accept()
-    complete_ignore(Layout(root))  # by a temporary file in `local/`, which is claimed by now
+    complete_ignore(Layout(root))  # after the claim: it writes a temporary file in `local/`
     return new
 
 
 def root_of(options: Mapping[str, str | None], environ: Mapping[str, str], create: bool, warn: Warn) -> str:
-    """The folder of the store that is meant; with `create`, made in a work tree that has none. Raises NotFoundError if there
-    is none, and as `locate`."""
+    """The root of the store of a command; with `create`, makes one in a work tree that has none. Raises NotFoundError if there is
+    none, and as `locate`."""
     if options.get("store") == "global":
         root = global_root(environ)
         make_trusted(root)
         return root
     found = locate(options, environ)
     here, home = os.getcwd(), os.path.expanduser("~")
-    if create and found is not None:  # an `init` that was killed may have left it without all that belongs to it
+    if create and found is not None:  # it may be incomplete after an `init` that was killed
         _check_present(found)
         make_root(found)
     elif create and (work_tree := find_work_tree(here, home)) is not None:
@@ -133,7 +131,7 @@ def root_of(options: Mapping[str, str | None], environ: Mapping[str, str], creat
 
 
 def _check_present(root: str) -> None:
-    """Raises StoreError when git tracks the store at `root` and the work tree has no space of it."""
+    """Raises StoreError when git tracks spaces of the store at `root`, and the work tree has none of them."""
     spaces = Layout(root).spaces
     if not os.path.isdir(spaces) or not any(name.endswith(".json") for name in os.listdir(spaces)):
         from memcli.store.absent import check_present
@@ -142,7 +140,7 @@ def _check_present(root: str) -> None:
 
 
 def _check_above(here: str, home: str, nearest: str | None) -> None:
-    """Raises StoreError when git tracks a store that the work tree lacks and that is nearer to `here` than the `nearest`."""
+    """Raises StoreError when git tracks a store that is missing in the work tree, and nearer to `here` than `nearest`."""
     if nearest is None or os.path.dirname(nearest) != here:
         from memcli.store.absent import check_above
 
@@ -150,8 +148,9 @@ def _check_above(here: str, home: str, nearest: str | None) -> None:
 
 
 def claimed(root: str, warn: Warn) -> Layout:
-    """The layout of the store at `root`, without what belongs to another place or machine. Its private state stays where it
-    is for this process, also when the folder becomes a repository meanwhile."""
+    """The layout of the store at `root`. Moves private state aside that was copied from another place or machine, with a
+    warning."""
+    # The private folder is determined once: it would be another one if the folder became a repository during the command.
     layout = Layout(root, Layout(root).private_folder)
     if aside := PrivatePlace(layout).claim():
         warn(describe(aside))
@@ -159,7 +158,7 @@ def claimed(root: str, warn: Warn) -> Layout:
 
 
 def check_store(store: str, where: str) -> None:
-    """Raises UsageError for a store that is neither here nor on a server, rather than use another one without a word."""
+    """Raises UsageError for a value of `where` that is not the URL of a server, instead of ignoring it."""
     if store and not is_server(store):
         raise UsageError(
             f"{where} is not the URL of a server",
@@ -168,6 +167,6 @@ def check_store(store: str, where: str) -> None:
 
 
 def named_root(named: str) -> str:
-    """The root that `named` leads to: a store itself, or the folder that it is in."""
+    """The root of the store that `named` is, or that the folder `named` has."""
     path = os.path.abspath(named)
     return path if os.path.basename(path) == FOLDER else os.path.join(path, FOLDER)

@@ -1,4 +1,4 @@
-"""What memories are taken from: files, commits, other tools' memory."""
+"""Opens the sources of `ingest`: files, commits, staged changes; and finds lost commits."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 def staged_source() -> Source:
-    """What is staged in the repository that the working directory is in. Raises NotFoundError, ProviderError."""
+    """The staged changes of the repository of the working directory. Raises NotFoundError, ProviderError."""
     from memcli.ingest.commits import StagedSource
 
     return StagedSource(os.getcwd())
 
 
 def commit_source(workspace: Workspace, revisions: str, *, whole: bool = False) -> CommitSource:
-    """The commits of a range in the repository that the working directory is in, without those that the space has, unless
-    the `whole` of the range is asked for. Raises NotFoundError, ProviderError, CorruptError, StoreError."""
+    """The commits of a range in the repository of the working directory: those that the space does not have, or all of them if
+    `whole`. Raises NotFoundError, ProviderError, CorruptError, StoreError."""
     from memcli.ingest.commits import CommitSource
 
     known = {} if whole else workspace.commits.load(workspace.space)
@@ -34,7 +34,7 @@ def commit_source(workspace: Workspace, revisions: str, *, whole: bool = False) 
 
 
 def state_of_commits(workspace: Workspace) -> str:
-    """What changes when a commit may have been lost, or `main` has changed; empty where git cannot tell."""
+    """A digest that changes when a commit may have been lost, or `main` has changed; empty without a repository."""
     from memcli.digests import sha256
     from memcli.git.repository import find_repository
     from memcli.git.tree import tips
@@ -46,8 +46,8 @@ def state_of_commits(workspace: Workspace) -> str:
 
 
 def lost_commits(root: str) -> Callable[[Collection[str]], Collection[str]]:
-    """Finds those of some commits that no branch of the repository leads to any more, where the store at `root` and the
-    working directory are in the same one. Of another repository's commits nothing is known."""
+    """A function that returns those of some commits that are reachable from no branch of the repository; none where the working
+    directory is in another repository than the store at `root`, to which the commits belong."""
 
     def find(commits: Collection[str]) -> Collection[str]:
         from memcli.git.index_file import common_dir
@@ -64,8 +64,8 @@ def lost_commits(root: str) -> Callable[[Collection[str]], Collection[str]]:
 
 
 def file_source(workspace: Workspace, paths: Sequence[str], *, may_be_gone: bool = False) -> FileSource:
-    """Files and folders; their paths are told from the work tree. Raises NotFoundError for one that is not there, unless
-    it `may_be_gone`, and so may what is remembered of it."""
+    """Files and folders, with paths relative to the work tree. Raises NotFoundError for one that does not exist, unless it
+    `may_be_gone`: then its memories are deactivated."""
     from memcli.ingest.files import FileSource
 
     here = os.getcwd()

@@ -1,5 +1,5 @@
-"""Opens a workspace: every adapter that a use case may need, on the store that is meant. A derived space has the policy of
-the space for what people and agents write."""
+"""Opens a workspace: all adapters that a use case may need, on the store of a command. A derived space has the policy of
+`main`."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ _SESSION_VARIABLE = "MEMCLI_SESSION"
 _MAX_RULES = 1 << 20
 _PATIENCE_SECONDS = 1.0
 _TALK = os.path.join("cache", "sessions")
-"""The store that serves to search sessions: in the private state, for it has their texts, and a commit may track any file of
-the work tree."""
+"""The folder of the store by which sessions are searched. It has their texts, and so is in the private state: a commit may track
+any file of the work tree."""
 
 
 class _Lazy(cached_property):  # type: ignore[type-arg]
@@ -72,7 +72,7 @@ class _Lazy(cached_property):  # type: ignore[type-arg]
 
 
 def lazy(open_part: Callable[[Any], T]) -> T:
-    """Makes an attribute of a method: to a type checker it is what the method returns."""
+    """A decorator that makes an attribute of a method; its type is that of the result."""
     return _Lazy(open_part)  # type: ignore[return-value]
 
 
@@ -86,10 +86,10 @@ def open_workspace(
     keep: Keep = make,
     observer: Observer | None = None,
 ) -> Workspace:
-    """The workspace of the store that `options` and `environ` lead to from the working directory.
+    """The workspace over the store that `options`, `environ` and the working directory select.
 
-    With `create`, creates a store in a git work tree that has none. `keep` returns what was made before for the same key,
-    in a process that opens many; `observer` sees what is done. Raises NotFoundError if there is no store, StoreError, UsageError.
+    With `create`, makes a store in a git work tree that has none. `keep` caches parts for a process that opens many workspaces;
+    `observer` gets the ports of the command. Raises NotFoundError if there is no store, StoreError, UsageError.
     """
     layout = claimed(root_of(options, environ, create, warn), warn)
     if create:
@@ -100,7 +100,7 @@ def open_workspace(
 
 
 class StoreWorkspace(Workspace):
-    """The workspace over the store at `layout`. What not every command needs is opened when it is first used."""
+    """The workspace over the store at `layout`. Parts that not every command needs are opened when they are first used."""
 
     def __init__(
         self, layout: Layout, options: Mapping[str, str | None], environ: Mapping[str, str], warn: Warn,
@@ -237,7 +237,7 @@ class StoreWorkspace(Workspace):
         )
 
     def drop_talk(self) -> None:
-        folder = self._layout.private(_TALK)  # which stays the same folder: others may have it open
+        folder = self._layout.private(_TALK)  # emptied, not replaced: other processes may have it open
         with suppress(OSError):
             for name in os.listdir(folder):
                 remove_tree(os.path.join(folder, name), ignore_errors=True)
@@ -274,7 +274,7 @@ class StoreWorkspace(Workspace):
 
     @lazy
     def _notes(self) -> State:
-        """Where the use of the store is noted: nowhere, of a store as it was at a commit."""
+        """The state in which the use of the store is recorded; an empty one, not stored, for the state at a commit."""
         return State(self._layout, self.warn, is_empty=True) if self._past else self._state
 
     @lazy
@@ -284,7 +284,7 @@ class StoreWorkspace(Workspace):
         return FileCommits(self._layout, self.store.open, self._rules_of_commits)
 
     def _rules_of_commits(self, space: str) -> str:
-        """A digest of what decides over what becomes of a commit in a space."""
+        """A digest of everything, beside the commit itself, on which its memories in a space depend."""
         from memcli import __version__
         from memcli.codec.canonical import encode_line
         from memcli.codec.space import policy_to_json
@@ -307,14 +307,14 @@ class StoreWorkspace(Workspace):
         return open_workspace(options, environ, warn=self.warn, progress=self.progress, keep=self._keep)
 
     def in_force(self, policy: Policy) -> Policy:
-        """See `Workspace.in_force`; warns once of a field that does not fit."""
+        """See `Workspace.in_force`; warns once of an invalid field."""
         for wrong in policy_problems(policy).values() if policy.extra else ():
             self._warn_once(f"policy: {wrong}; it is ignored until `memcli space policy` corrects it")
         whole = self._whole(policy)
-        return whole if self.trust.is_accepted else tightened(whole)  # of a store that nobody has accepted
+        return whole if self.trust.is_accepted else tightened(whole)  # nobody here has accepted the store
 
     def _whole(self, policy: Policy) -> Policy:
-        """The policy; of a derived space with what `main` says, whose policy is read once for each version of it."""
+        """The policy; of a derived space, that of `main`, which is read once for each version of `main`."""
         if not policy.is_derived:
             return policy
         with closing(self._spaces.open(self._settings.main)) as snapshot:
@@ -337,7 +337,7 @@ class StoreWorkspace(Workspace):
         return self._observer.ranker(known, self._keep(("ranker", known), lambda: open_ranker(known)), sign)
 
     def load_code(self) -> WorkTree | None:
-        """The work tree that the store lies in. The user-wide store belongs to none, nor does a store as it was."""
+        """The work tree that contains the store; None for the user-wide store, and for the state at a commit."""
         if self._past or self.root == global_root(self._environ):
             return None
         from memcli.ingest.code import WorkTree
@@ -346,7 +346,7 @@ class StoreWorkspace(Workspace):
         return WorkTree(find_work_tree(folder, os.path.expanduser("~")) or folder)
 
     def language_model(self, spec: str | None = None, *, may_wait: bool = False) -> LanguageModel:
-        opening = extra("providers.opening")  # the space of the origin is charged, also by a copy
+        opening = extra("providers.opening")  # calls of copies are charged to the space of the origin
         model: LanguageModel = opening.open_language_model(self.origin, self._environ, spec, may_wait)
         return model
 
@@ -359,12 +359,12 @@ class StoreWorkspace(Workspace):
         return find_quotes(self._layout, self.origin.store, memories, self.warn)
 
     def _fold(self, shelf: Shelf, request: Json) -> tuple[Change, Json]:
-        """What a request to store memories makes of a space: see `app.remember.fold`."""
+        """Turns a request to store memories into a change: see `app.remember.fold`."""
         from memcli.app.remember import fold
 
         name = shelf.header.name
         policy = self._whole(shelf.header.policy)
-        if policy.auto_pin and not self.trust.is_accepted:  # rules of a stranger that cannot be used pin nothing
+        if policy.auto_pin and not self.trust.is_accepted:  # a cloned policy must not make a write fail
             try:
                 check_rules(policy.auto_pin)
             except UsageError as error:
@@ -376,7 +376,7 @@ class StoreWorkspace(Workspace):
             draft = Draft(shelf)
             draft.take(Change(header=replace(shelf.header, policy=policy)))
             shelf = draft
-        # What a full space would let go is a policy's to say, and that of a stranger deletes nothing.
+        # `max_objects` of a policy that nobody here has accepted deletes nothing.
         may_compact = shelf.header.policy.max_objects is None or self.trust.is_accepted
 
         def is_in_trash(memory: str) -> bool:
@@ -390,21 +390,21 @@ class StoreWorkspace(Workspace):
 
 
 def chosen_store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str:
-    """The URL of the server that has the store which `options` and `environ` lead to; "" where it is in files."""
+    """The URL of the server of the store that `options` and `environ` select; "" where it is in files."""
     layout = Layout(root_of(options, environ, create=False, warn=lambda _: None))
     config = _accepted(read_config(layout), os.path.dirname(layout.root), FileTrust(layout), lambda _: None)
     return resolve(options, _surroundings(options, environ), config).store
 
 
 def recording(layout: Layout, environ: Mapping[str, str], *, is_frozen: bool) -> Callable[[], bool]:
-    """Whether the use of a store is noted: not under a frozen clock, nor while memory is off."""
+    """A function whether the use of a store is recorded: not under a frozen clock, nor while memory is off."""
     from memcli.store.trust import is_off
 
     return cache(lambda: not (is_frozen or is_off(layout.root, environ)))
 
 
 def sign_topic(layout: Layout, topic: str) -> str:
-    """A digest of a topic by the key of the store; empty where there is none."""
+    """A digest of a topic, keyed by the secret of the store; empty where that cannot be read."""
     from memcli.digests import blake2b
     from memcli.errors import MemcliError
     from memcli.store.trust import own_key
@@ -418,21 +418,21 @@ def sign_topic(layout: Layout, topic: str) -> str:
 
 
 def without_server(environ: Mapping[str, str]) -> Mapping[str, str]:
-    """The environment for the user-wide store: the server that it names is that of the project."""
+    """The environment for the user-wide store: a server in it is for the store of the project."""
     return {name: value for name, value in environ.items() if name != "MEMCLI_STORE"}
 
 
 def _surroundings(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Mapping[str, str]:
-    """The environment without what is not for the store that the option `store` names."""
+    """The environment without variables that do not apply to the store that the option `store` names."""
     store = options.get("store") or ""
-    if is_server(store) and "schema=" in store.partition("?")[2]:  # a URL that is named decides by itself
+    if is_server(store) and "schema=" in store.partition("?")[2]:  # the schema in the URL of an option has precedence
         return {name: value for name, value in environ.items() if name != "MEMCLI_STORE_SCHEMA"}
     return without_server(environ) if store == "global" else environ
 
 
 def _accepted(config: Config, base: str, trust: FileTrust, warn: Warn) -> Mapping[str, str]:
-    """What of the configuration holds: of a store that nobody has accepted here only what can do no harm. Paths in it begin
-    at `base`."""
+    """The settings of the configuration that apply: all of them, or the harmless ones of a store that nobody here has accepted.
+    Paths are relative to `base`."""
     if config.problems:
         warn(f"{FOLDER}/config.toml: {'; '.join(config.problems)}: ignored")
     risky = [name for name in config.values if name not in HARMLESS_FIELDS]

@@ -1,4 +1,4 @@
-"""What a process that makes many calls keeps between them: indexes with their vectors, models, rules, rankers."""
+"""A cache for processes that make many calls: indexes with their vectors, models, rules, rankers."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _T = TypeVar("_T")
 
 
 class WorkspaceCache:
-    """Opens workspaces as `open_workspace` does. What is expensive to load is kept, and checked against
-    the store whenever it is used."""
+    """Opens workspaces as `open_workspace` does. Parts that are expensive to load are cached, and checked against the store
+    whenever they are used."""
 
     def __init__(self) -> None:
         self._parts: dict[tuple[Any, ...], Any] = {}
@@ -32,27 +32,27 @@ class WorkspaceCache:
         progress: Progress | None = None,
         observer: Observer | None = None,
     ) -> Workspace:
-        """As `open_workspace`. What is kept warns the latest caller."""
+        """As `open_workspace`. Cached parts send their warnings to the latest caller."""
         self._warn, self._progress = warn, progress
         return open_workspace(
             options,
             environ,
             create=create,
-            warn=self._tell,
-            progress=self._show,
+            warn=self._warn_latest,
+            progress=self._show_latest,
             keep=self.part,
             observer=observer,
         )
 
-    def _tell(self, text: str) -> None:
+    def _warn_latest(self, text: str) -> None:
         self._warn(text)
 
-    def _show(self, done: int, total: int) -> None:
+    def _show_latest(self, done: int, total: int) -> None:
         if self._progress is not None:
             self._progress(done, total)
 
     def part(self, key: tuple[Any, ...], make: Callable[[], _T]) -> _T:
-        """The part of this key; `make` makes it if there is none."""
+        """The part with this key, made by `make` if there is none."""
         parts = self._models if key[0] == "embedder" else self._parts
         if key not in parts:
             parts[key] = make()
@@ -60,7 +60,7 @@ class WorkspaceCache:
         return found
 
     def successor(self) -> WorkspaceCache:
-        """One with the same models and nothing else, for calls beside one that still uses this."""
+        """A new cache that shares only the models, for calls while another one still uses this."""
         new = WorkspaceCache()
         new._models = self._models
         return new
@@ -69,8 +69,8 @@ class WorkspaceCache:
         self.close()
 
     def close(self) -> None:
-        """Closes and forgets all parts."""
-        self._models = {}  # a successor has them still
+        """Closes and drops all parts, except models."""
+        self._models = {}  # not closed: a successor may use them
         while self._parts:
             _, part = self._parts.popitem()
             if hasattr(part, "close"):
