@@ -17,7 +17,7 @@ command = Group(
 
 
 class AgentOptions(Options):
-    """What `memcli agent uninstall` takes."""
+    """The options of `memcli agent uninstall`."""
 
     name: str = argument("AGENT", f"One of {_NAMES}.", default=REQUIRED)
     user: bool = flag(help="For this user, in all projects.")
@@ -26,7 +26,7 @@ class AgentOptions(Options):
 
 
 class AgentInstallOptions(AgentOptions):
-    """What `memcli agent install` takes."""
+    """The options of `memcli agent install`."""
 
     next_turn: bool = flag(help="Let no prompt wait for a search: show what is related to the prompt before it.")
 
@@ -116,7 +116,7 @@ def list_(session: CommandContext) -> None:
 
 
 class AgentCheckOptions(Options):
-    """What `memcli agent check` takes."""
+    """The options of `memcli agent check`."""
 
     name: str | None = argument("[AGENT]", f"One of {_NAMES} [default: all that are installed].")
 

@@ -123,6 +123,7 @@ def remove_empty(folders: Sequence[str]) -> list[str]:
 
 
 def _write(path: str, root: str, text: str | None, mode: int | None) -> None:
+    """Writes a file with this mode, 0644 for None; removes it if `text` is None. Raises StoreError, OSError."""
     path = _real(path, root)
     if text is None:
         if os.path.lexists(path):

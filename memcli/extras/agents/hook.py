@@ -199,6 +199,7 @@ class _Call:
         self._topics = Topics(self._state, self._now)
 
     def inject_notice(self) -> HookOutcome:
+        """Injects, once a session, the notice that the store is not accepted."""
         if self._event not in (SESSION_START, PROMPT):
             return HookOutcome(facts={"outcome": "not trusted"})
         with session_record(self._state, self._session) as record:
@@ -210,6 +211,7 @@ class _Call:
         return HookOutcome(_NOT_TRUSTED, {"outcome": "not trusted", "tokens": count_tokens(_NOT_TRUSTED)})
 
     def inject_at_start(self) -> HookOutcome:
+        """Injects the memories for the start of a session or a subagent, or defers them to the next event."""
         source = self._payload.source if self._event == SESSION_START else SUBAGENT_START
         with session_record(self._state, self._session) as record:
             if not record.claim(f"{self._event} {source}", self._now):
@@ -243,6 +245,7 @@ class _Call:
         return outcome
 
     def inject_for_prompt(self, deadline: float | None, ends: float) -> HookOutcome:
+        """Injects the memories for a prompt; those shown before again if the topic of the session has changed."""
         prompt = self._payload.prompt
         if not prompt or not self._payload.is_human:
             return HookOutcome(facts={"outcome": "no prompt of a person"})
@@ -278,16 +281,17 @@ class _Call:
         return replace(self._inject(for_names(self._workspace, prepared), facts), is_next_due=True)
 
     def prepare(self) -> None:
+        """Stores the names of the memories for the prompt after this one."""
         bundle, _ = verified_bundle(self._workspace, self._payload.prompt, None)
         with session_record(self._state, self._session) as record:
             record.prepare(self._payload.prompt, list(stamps(bundle)))
 
     def inject_for_tool(self) -> HookOutcome:
+        """Refuses a change that an enforced memory forbids; else injects the memories for the files."""
         base = find_work_tree(os.getcwd(), os.path.expanduser("~")) or self._layout.work_tree
         edits = edits_of(self._payload, base)
         if not edits:
             return HookOutcome(facts={"outcome": "no file"})
-
         may_refuse = bool(refuse(self._agent, self._payload.native, "-")) and self._payload.may_change
         if may_refuse and (reason := reason_to_refuse(self._workspace, edits)):
             return HookOutcome(reason, is_refusal=True, facts={"outcome": "refused", "tokens": count_tokens(reason)})
@@ -296,11 +300,13 @@ class _Call:
         return self._inject(for_files(self._workspace, edits))
 
     def spool(self) -> HookOutcome:
+        """Stores the report of the agent for a later import of the session."""
         payload = self._payload
         text = ""
         if payload.text:
             from memcli.safety.recalled import without_recalled
 
+            # Redacted before the last cut: half a secret is not recognised.
             text = self._redactor()(without_recalled(payload.text)[: 4 * MAX_TEXT])[:MAX_TEXT]
         with session_record(self._state, self._session) as record:
             # A report without a text only names the transcript, whose import skips stored messages: no need to claim it.
@@ -309,7 +315,8 @@ class _Call:
             # Agents may report a session start with source `compact` first: it has cleared this, and more was shown since.
             if self._event == AFTER_COMPACTION and not record.was_claimed(_COMPACTED, self._now):
                 record.shown.clear()
-        transcript = payload.transcript or extra("transcripts.discovery").transcript_of(  # which some do not report
+        # Some agents do not report their transcripts.
+        transcript = payload.transcript or extra("transcripts.discovery").transcript_of(
             self._agent, payload.session, os.path.expanduser("~"), os.environ
         )
         entry = {

@@ -153,7 +153,7 @@ def prepare_next_turn(session: CommandContext, agent: str) -> None:
 
     session.output.quiet = True
     payload, problem = _payload()
-    with suppress(MemcliError, OSError):  # there is nobody to report it to
+    with suppress(MemcliError, OSError):  # no one reads the errors of a background process
         _enter_project(session, payload.cwd)
         workspace = session.open(tells_off=False)
         if not (problem or problem_of(PROMPT, agent) or is_off(workspace.root, os.environ)):
@@ -235,7 +235,7 @@ def _report(writer: int, work: Callable[[ReportRoot], str]) -> None:
             is_reported = True
             os.write(writer, os.fsencode(root) + _END)
 
-        # The agent reads standard output as the answer: what anything else prints must not get there.
+        # The agent reads standard output as the answer, so no library may print to it.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         text = work(report_root).encode("utf-8", "replace").replace(_END, b"")

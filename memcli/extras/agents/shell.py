@@ -126,6 +126,7 @@ class _ShellReader:
             self.only_reads = False
 
     def _run_git(self, rest: Sequence[str]) -> None:
+        """Records the effect of git with these arguments."""
         folder, rest = self._folder, list(rest)
         while rest and rest[0].startswith("-"):
             option = rest.pop(0)

@@ -289,6 +289,7 @@ def _json(folder: str, name: str) -> Mapping[str, Json]:
 
 
 def _read(folder: str, name: str) -> Json:
+    """The JSON value in a file of the folder; None if there is no such file. Raises ProviderError."""
     path = os.path.join(folder, name)
     try:
         with open(path, "rb") as file:

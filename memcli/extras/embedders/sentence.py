@@ -114,6 +114,7 @@ class SentenceEmbedder:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def _run(self, texts: Sequence[str], progress: Progress | None, *, as_questions: bool) -> list[bytes]:
+        """One vector for each text by the model, which is loaded first if necessary. Raises ProviderError."""
         with failures_reported(f"the model in {self._path} cannot be used", HINT):
             folder = self._read()
             if self._loaded is None:

@@ -41,7 +41,7 @@ def list_(session: CommandContext) -> None:
 
 
 class CheckOptions(Options):
-    """What `memcli provider check` takes."""
+    """The options of `memcli provider check`."""
 
     model: str | None = argument("[PROVIDER:MODEL]", "The model to ask [default: the configured one].")
     within: float = option(metavar="SECONDS", help="The longest wait.", type=float, low=0.1, high=600, default=30.0)
@@ -65,7 +65,7 @@ def check(session: CommandContext, options: CheckOptions) -> None:
 
 
 class UsageOptions(Options):
-    """What `memcli provider usage` takes."""
+    """The options of `memcli provider usage`."""
 
     day: str | None = option(metavar="DAY", help="Only this day (UTC).")
     since: str | None = option(metavar="DAY", help="Only this day and later ones.")
@@ -94,6 +94,7 @@ def usage(session: CommandContext, options: UsageOptions) -> None:
 
 
 def _table(found: Sequence[Spent]) -> str:
+    """The text of `provider usage`: a row for each day, space and provider."""
     from memcli.extras.providers.quota import dollars
     from memcli.render.clean import grid
 

@@ -202,6 +202,7 @@ def post(provider: Provider, address: str, credential: Credential, request: Body
 
 
 def _post(provider: Provider, address: str, credential: Credential, request: Body, ends: float) -> Response | str:
+    """The response to `request`, or how the call ended without one. Raises what the import of the SDK raises."""
     sdk = sdk_of(provider)
     guard = _Guard(provider, ends, is_keyless=not credential)
     left = ends - time.monotonic()

@@ -60,6 +60,7 @@ class LedgerMeter:
         return settle
 
     def _check(self, limit: DayLimits, day: Day, most: TokenUsage) -> None:
+        """Raises RefusedError if a call that costs `most` could exceed the limits of the day."""
         if not limit:
             return
         if day.damaged:

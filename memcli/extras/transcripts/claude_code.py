@@ -225,6 +225,7 @@ def _is_human(values: Mapping[str, Any]) -> bool:
 
 
 def _read(path: str, nodes: Nodes, skipped: Counter[str]) -> Iterator[RawMessage]:
+    """The messages on the main line, each read from the offsets of its lines."""
     calls = OpenCalls(skipped)
     with open_file(path) as file:
         for offsets in nodes.main_line(skipped):

@@ -61,6 +61,7 @@ def head_of(path: str) -> dict[str, Any]:
 
 
 def _read(path: str, skipped: Counter[str]) -> Iterator[RawMessage]:
+    """The messages of a rollout, without the parts that were rolled back."""
     calls = OpenCalls(skipped)
     has_items = _has_items(path)
     take = _item if has_items else _event

@@ -31,6 +31,7 @@ def read_copilot(path: str) -> ParsedTranscript:
 
 
 def _read(path: str, skipped: Counter[str]) -> Iterator[RawMessage]:
+    """The messages of a session, without those of subagents."""
     calls = OpenCalls(skipped)
     for _, line in read_lines(path, skipped):
         kind, data = text_of(line.get("type")), dict_of(line.get("data"))

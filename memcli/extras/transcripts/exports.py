@@ -107,6 +107,7 @@ def _reason(message: Mapping[str, Any]) -> str:
 
 
 def _text(message: Mapping[str, Any], skipped: Counter[str]) -> str:
+    """The text of a message of ChatGPT, without citations; code in a fence. Other parts are counted."""
     content = dict_of(message.get("content"))
     texts = []
     for part in list_of(content.get("parts")):

@@ -48,6 +48,7 @@ def read_plain(path: str, objects: Objects) -> ParsedTranscript:
 
 
 def _read(objects: Objects, skipped: Counter[str]) -> Iterator[RawMessage]:
+    """The messages of a file in the plain format, with calls in blocks or in the field of chat completions."""
     calls = OpenCalls(skipped)
     for one in objects(skipped):
         if not is_plain(one):

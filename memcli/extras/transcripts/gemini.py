@@ -41,6 +41,7 @@ def gemini_head(path: str) -> dict[str, Any]:
 
 
 def _read(path: str, skipped: Counter[str]) -> Iterator[RawMessage]:
+    """The messages of a session, each in its last version."""
     # The offset of the last version of each message, in the order of their first versions, without those that were rewound.
     found: dict[int, int] = {}
     for offset, line in read_lines(path, skipped):

@@ -262,7 +262,7 @@ class _UnreadableError(MemcliError):
 
 
 def _readable(read: Callable[[], Iterable[_Read]]) -> Iterator[_Read]:
-    """What `read` gives; its errors are raised as _UnreadableError."""
+    """The items of `read`; its errors are raised as _UnreadableError."""
     try:
         yield from read()
     except (MemcliError, OSError) as error:

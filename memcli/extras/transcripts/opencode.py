@@ -110,6 +110,7 @@ def _connected(path: str) -> sqlite3.Connection:
 
 
 def _read(path: str, session: str, skipped: Counter[str]) -> Iterator[RawMessage]:
+    """The messages of a session, up to the point that it was reverted to. Raises UsageError, CorruptError."""
     with _opened(path) as database:
         (revert,) = database.execute("SELECT revert FROM session WHERE id = ?", (session,)).fetchone() or ("",)
         # A reverted session names the first message that was undone; it and all later ones are left out.
