@@ -28,6 +28,7 @@ _LINES = re.compile(r"(?P<file>.+):(?P<first>\d{1,7})(?:-(?P<last>\d{1,7}))?\Z",
 _LEAF = re.compile(r"\w+")
 _TELLING_LINES, _TELLING_CHARACTERS = 3, 60
 """A block with fewer lines and characters occurs in many files, so that finding it in another one is no evidence."""
+# `git~1` is the short name of `.git` on NTFS, where case and trailing dots and blanks are ignored too.
 _OFF_LIMITS = frozenset(["", ".git", "git~1", ".memory"])
 
 

@@ -160,6 +160,7 @@ class Patterns:
         self._globs: list[tuple[re.Pattern[str], _GlobRule, bool]] = []
         for rank, line in enumerate(lines):
             text = line.decode("latin-1").removesuffix("\r")
+            # Blanks at the end of a line count only when they are escaped.
             while text.endswith(" ") and not text.endswith("\\ "):
                 text = text[:-1]
             if not text.startswith("#") and len(text) <= _MAX_LINE:

@@ -125,7 +125,7 @@ def parse_python(text: str) -> ast.Module | None:
         warnings.simplefilter("ignore")  # about invalid escapes and the like in the code of users
         try:
             return ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last for very deep nesting
             return None
 
 

@@ -109,7 +109,7 @@ def unseal(tree: Json, where: str) -> Export:
         raise CorruptError(
             f'{where}: not an export of memcli (no "format": "{FORMAT}")', "create one with `memcli export`"
         )
-    if tree.get("version") != VERSION or isinstance(tree["version"], bool):
+    if tree.get("version") != VERSION or isinstance(tree["version"], bool):  # True equals 1
         raise CorruptError(
             f"{where}: export version {tree.get('version')!r}; this memcli reads version {VERSION}", "upgrade memcli"
         )
@@ -368,6 +368,7 @@ def decode_folder(head: bytes, files: Sequence[tuple[str, bytes]], where: str) -
             name = str(decode(match[1].encode(), at, ASK_AGAIN)) if line.startswith('"') else match[1]
             fields[name] = decode(match[2].encode(), at, ASK_AGAIN)
         objects.append({**fields, "raw": body.removeprefix("\n").removesuffix("\n")} if body else fields)
+    # The digest is over the memories in the order of the space, and the files are in that of their names.
     objects.sort(key=lambda fields: (str(fields.get("updated_at")), str(fields.get("id"))))
     export = unseal(with_objects(tree, objects, where), where)
     written = sorted(data for name, data in encode_folder(export) if name != HEAD)
@@ -411,6 +412,7 @@ def _normal(data: bytes, where: str) -> str:
 
 def _file_name(path: str) -> str:
     segments = path.split("/")
+    # Most file systems allow 255 bytes for a name, to which a digest and the suffix are added.
     is_plain = safe_path(path) == path and all(
         _PLAIN.match(one) and len(one.encode()) <= 200 and not (one.lower().endswith(_SUFFIX) or is_device(one))
         for one in segments

@@ -263,5 +263,6 @@ def _fitted(value: Json, indent: int, column: int) -> Json:
             return _folded(value, indent)
     data = encode(value)
     line = data[:1] + data[4:-2].replace(b",\n  ", b", ") + data[-1:]
+    # A line has at least as many bytes as characters, so that most need no decoding.
     fits = column + len(line) < WIDTH or column + len(line.decode()) < WIDTH
     return written(line) if fits else value

@@ -488,6 +488,7 @@ def _merge_parts(*files: ByteWindow) -> tuple[Merged, Iterable[Piece]]:
             taken.add(memory.path)
             if memory.path in paths or refers_to(memory, names):
                 shared.append(memory)
+    # Only a file as memcli writes it can be spliced; a merge of the whole one reports two memories of one id.
     if len(ids) < len(common) or not ids.isdisjoint(names) or encode_space(header) != rest:
         raise OddError
     parts = [
@@ -497,6 +498,7 @@ def _merge_parts(*files: ByteWindow) -> tuple[Merged, Iterable[Piece]]:
     for part, where in zip(parts[1:], ("ours", "theirs"), strict=True):
         check_memories(part.objects, where, with_hashes=False)
     merged = merge(*parts, ids=ids, paths=taken)
+    # A memory in a file omits the name of its space, so that another name changes the bytes of all memories.
     if merged.space.name != header.name:
         raise OddError
     left = {memory.id for memory in merged.space.objects}
@@ -514,6 +516,7 @@ def _read_version(file: ByteWindow) -> tuple[Space, bytes, Items, Sequence[bytes
     header = decode_space(rest, "a version")
     check_writable(header, "a version")
     digests = [blake2b(items.stored(n), digest_size=16).digest() for n in range(len(items))]
+    # A memory that occurs twice is damage, which the merge of the whole file reports.
     if len(set(digests)) < len(digests):
         raise OddError
     return header, rest, items, digests

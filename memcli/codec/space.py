@@ -284,7 +284,7 @@ def find_memory(data: bytes, name: str, where: str) -> Memory | None:
         form = form_of(header)
         with suppress(MemcliError):
             memory = decode_item(data[start : end + len(CLOSE)], form, where)
-            if memory.id == name:
+            if memory.id == name:  # in a file of another layout, the line may be part of a nested object
                 return memory
     elif quoted not in data:
         return None

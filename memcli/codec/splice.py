@@ -164,25 +164,21 @@ class SpliceShelf:
         low, high = self._start, self._end
         probe = max(low, high - 1)  # a new memory has the latest time, so it mostly belongs at the end
         while low < high:
-            start, end = self._around(probe)
-            if self._order(start, end) < order:
+            start, end = place = self._around(probe)
+            if place not in self._orders:
+                values = []
+                for key in (_TIME, _ID):
+                    at = self._data.find(key, start, end)
+                    if at < 0:
+                        raise self._damaged()
+                    values.append(str(decode(self._value(key, at), self._where)))
+                self._orders[place] = values[0], values[1]
+            if self._orders[place] < order:
                 low = min(end + 1, self._end)
             else:
                 high = start
             probe = (low + high) // 2
         return low
-
-    def _order(self, start: int, end: int) -> tuple[str, str]:
-        if (start, end) in self._orders:
-            return self._orders[start, end]
-        values = []
-        for key in (_TIME, _ID):
-            at = self._data.find(key, start, end)
-            if at < 0:
-                raise self._damaged()
-            values.append(str(decode(self._value(key, at), self._where)))
-        self._orders[start, end] = values[0], values[1]
-        return self._orders[start, end]
 
     def _place(self, name: bytes) -> Range | None:
         at = next(self._search(_ID, name), None)

@@ -75,6 +75,7 @@ class ByteWindow:
             found = self._held.find(text, start - self._base, end - self._base)
             if found >= 0:
                 return self._base + found
+            # An occurrence may begin in this window and end after it.
             start = self._base + len(self._held) - len(text) + 1
         return -1
 
@@ -87,6 +88,7 @@ class ByteWindow:
             found = self._held.rfind(text, max(0, start - self._base), end - self._base)
             if found >= 0:
                 return self._base + found
+            # An occurrence may begin before this window and end in it.
             end = self._base + len(text) - 1
         return -1
 

@@ -183,11 +183,12 @@ def check_name(hook: str) -> None:
 def script(hook: str, program: Sequence[str], *, shell: str = "") -> bytes:
     """The script of the hook, which calls memcli by the command line `program`.
 
-    With `shell`, that shell reads the saved hook under the hook's own name: see `shell_of`.
+    With `shell`, a shell with its options, that shell reads the saved hook under the hook's own name.
     """
     call = '"$kept" "$@"'
     if shell:
         call = f"""{shell} -c 'kept=$1; shift; . "$kept"' "$0" "$kept" "$@\""""
+    # git writes the pairs of commits to stdin, which both the saved hook and memcli must read.
     takes_pairs = hook == "post-rewrite"
     saved = _SAVED_FIRST.format(
         hook=hook,
@@ -218,13 +219,6 @@ def state(hook: str, data: bytes | None, program: Sequence[str]) -> str:
     named = _NAMED_CALL.search(data)
     shell = named[1].decode() if named else ""
     return "installed" if data == script(hook, program, shell=shell) else "outdated"
-
-
-def shell_of(data: bytes) -> str:
-    """The shell, with its options, that must read a saved hook under the hook's own name, because the hook depends on its
-    name, as husky's do; empty for any other hook."""
-    found = _SHELL.match(data)
-    return found[1].decode() if found and _LOOKS_AT_NAME.search(data) else ""
 
 
 _SHELL = re.compile(rb"#! ?(?:/[\w./+-]*/)?(?:env +(?:-S +)?)?((?:sh|dash|bash|ash|ksh|zsh)(?: +-[a-z]+)*)[ \t\r]*\n")
@@ -271,14 +265,17 @@ class Hooks(Record):
                 f"{name}: cannot keep two hooks; one is kept already: {show(saved)}", "move one of them away"
             )
         owner = found if now == "foreign" else before
-        # Only a shell can read the saved file under the original name; in other languages the name will differ.
-        is_other = owner is not None and owner.startswith(b"#!") and not _SHELL.match(owner)
-        if is_other and _LOOKS_AT_ARGV.search(owner or b""):
+        owner = owner or b""
+        in_shell = _SHELL.match(owner)
+        if owner.startswith(b"#!") and not in_shell and _LOOKS_AT_ARGV.search(owner):
             raise RefusedError(
                 f"{name}: the existing hook depends on its own file name: {show(path)}",
                 f"add `memcli hook run {name} -- ARGUMENTS` to it",
             )
-        data = script(name, this_program(), shell=shell_of(owner or b""))
+        # A hook that reads from its name which one it is, as husky's do, must be read by its shell under that name. Other
+        # languages cannot read the saved file under another name.
+        shell = in_shell[1].decode() if in_shell and _LOOKS_AT_NAME.search(owner) else ""
+        data = script(name, this_program(), shell=shell)
         with _attempting(f"install the hook {name}"):
             self._put(path, data, saved if now == "foreign" else None)
         return "updated" if now == "outdated" else "installed"

@@ -35,6 +35,7 @@ class TrackedFile(NamedTuple):
 
     def is_file(self, status: os.stat_result) -> bool:
         """Whether the file with this status is unchanged since git read it."""
+        # The index stores the low 32 bits of each number, and 0 nanoseconds where git was built without them.
         changed = divmod(status.st_mtime_ns, 1_000_000_000)
         same = self.seconds == changed[0] & 0xFFFFFFFF and self.nanoseconds in (0, changed[1])
         return same and self.inode in (0, status.st_ino & 0xFFFFFFFF)

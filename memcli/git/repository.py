@@ -276,6 +276,7 @@ class Repository(Record):
         """The hashes of the commits in the range, newest first, merges included; with a `folder`, from the top of the work
         tree, only those that touch it."""
         limit = pathspec(folder) or ("--",)
+        # Without --full-history git omits the commits of a branch whose changes a merge dropped.
         return self.run("rev-list", "--full-history", "--end-of-options", check_revisions(revisions), *limit).split()
 
     def git_dir(self) -> str:

@@ -93,6 +93,7 @@ def open_history(folder: str) -> StoreHistory:
     return StoreHistory(repository, inside)
 
 
+# A version may have come with a merge (-m), the first commit (--root), or a branch whose changes a merge dropped (--full-history).
 _LOG = (
     "log", "--all", "--full-history", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", "--no-color", "--no-ext-diff",
     "--no-show-signature", "--no-decorate", "--no-notes", "--format=%H", "--diff-filter=AMT",
@@ -122,6 +123,7 @@ def commits_with(folder: str, is_wanted: Callable[[Iterator[bytes]], bool]) -> I
         repository = find_repository(os.path.dirname(folder))
     except NotFoundError:
         return
+    # Not by `git log -S`, which would show a searched text to other users of the machine, as an argument of its process.
     blobs: dict[str, str] = {}
     for (_, blob), commit in _versions(repository, folder).items():
         blobs[blob] = commit

@@ -206,6 +206,7 @@ class Tree(Record, frozen=False):
 
     def _list(self, folder: str, held: ExitStack, *, is_start: bool) -> list[os.DirEntry[str]]:
         try:
+            # Opened below the root by descriptors, because a folder may be replaced by a link between a check and its use.
             with os.scandir(held.enter_context(opened_folder(os.path.join(self.root, folder), self.root))) as entries:
                 found = sorted(entries, key=lambda entry: os.fsencode(entry.name))
         except OSError:
@@ -280,6 +281,7 @@ class Head:
         except UnfitError as unfit:
             return (unfit.reason,)
         named = os.fsdecode(head.strip().removeprefix(b"ref: "))
+        # The ref of HEAD is a loose file, a line of packed-refs, or in a reftable; a linked work tree shares some of them.
         places = [(self._own, named), (self._common, named), (self._common, "packed-refs"),
                   (self._own, "reftable/tables.list"), (self._common, "reftable/tables.list")]  # fmt: skip
         marks: list[object] = [head]

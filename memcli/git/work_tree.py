@@ -71,6 +71,7 @@ def changes_since_each(root: str, commits: Sequence[str]) -> dict[str, Changes]:
     repository = Repository(root)
     requested = [commit for commit in commits if _HASH.fullmatch(commit)]
     head, *known = repository.identify([f"{name}^{{commit}}" for name in ("HEAD", *requested)])
+    # diff-tree compares commits, so HEAD stands for the index, which is equal to it only while nothing is staged.
     if not head or repository.run(
         "diff", "--cached", "--name-only", "--no-ext-diff", "--ignore-submodules=all", "HEAD", "--"
     ):
@@ -138,6 +139,7 @@ def _is_blob(data: bytes | None, blob: str) -> bool:
     """Whether the object with the hash `blob` has this content, up to its line ends; None and no hash are equal too."""
     if data is None or not blob:
         return data is None and not blob
+    # git stores CRLF as LF where core.autocrlf or an attribute is set.
     for content in dict.fromkeys([data, data.replace(b"\r\n", b"\n")]):
         digest = hashlib.new(_DIGESTS[len(blob)], b"blob %d\0" % len(content), usedforsecurity=False)
         digest.update(content)

@@ -46,6 +46,7 @@ _BLOCK_TAGS = (
     "track|ul"
 )
 _BLANK = re.compile(r"\A *\Z")
+# Kinds 1 to 6 of HTML blocks in CommonMark; _TAG is kind 7.
 _HTML = (
     (re.compile(r"<(?:script|pre|style|textarea)(?: |>|\Z)", re.IGNORECASE),
      re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE)),
@@ -262,25 +263,18 @@ def asciidoc_headings(lines: Sequence[str]) -> Iterator[Heading]:
         is_start = number == end or not lines[number - 1].strip() or lines[number - 1].startswith(_BEFORE)
         line = lines[number].rstrip()
         number += 1
+        rule = lines[number].rstrip() if number < len(lines) else ""
+        is_title = line[:1].isalnum() and abs(len(line) - len(rule)) <= _SLACK and not _DELIMITER.match(line)
         if block:
             block = "" if line == block else block
         elif mark := _TITLE.match(line):
             yield Heading(len(mark[1]), line[mark.end() :].removesuffix(f" {mark[1]}").rstrip(), number, number)
             end = number
-        elif is_start and number < len(lines) and _is_underlined(line, lines[number].rstrip()):
+        elif is_start and is_title and _ASCIIDOC_UNDERLINE.match(rule):
             yield Heading(_LEVELS.index(lines[number][0]) + 1, line, number, number + 1)
             number = end = number + 1
         elif _DELIMITER.match(line):
             block = "```" if line.startswith("```") else line
-
-
-def _is_underlined(title: str, rule: str) -> bool:
-    return (
-        bool(_ASCIIDOC_UNDERLINE.match(rule) and title)
-        and abs(len(title) - len(rule)) <= _SLACK
-        and title[0].isalnum()
-        and not _DELIMITER.match(title)
-    )
 
 
 _RULE = re.compile(r"([!-/:-@\[-`{-~])\1+ *\Z")

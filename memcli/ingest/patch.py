@@ -223,7 +223,7 @@ class _Sections:
 def _split(blocks: Iterable[bytes]) -> Iterator[bytes]:
     rest = b""
     for block in blocks:
-        searched = max(0, len(rest) - 16)
+        searched = max(0, len(rest) - 16)  # a boundary may begin in one block and end in the next
         rest += block
         start = 0
         for match in _BOUNDARY.finditer(rest, searched):

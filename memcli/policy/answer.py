@@ -278,6 +278,7 @@ def fill(forms: Iterable[Forms], room: int) -> list[Step]:
     left = room
     for (place, level, more), cost in _steps(forms, known):
         left -= cost - known.get(place, 0)
+        # A later, cheaper step is not tried: a larger budget might have no room for it.
         if left < 0:
             return steps
         known[place] = cost

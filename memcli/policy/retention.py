@@ -178,6 +178,7 @@ def plan_retention(
     over: list[Memory] = []
     if excess > 0:
         gone = {removal.memory.id for removal in expired}
+        # Read a second time, so that a space below its limit is never held in memory as a whole.
         left = [memory for memory in read() if memory.id not in gone]
         over = surplus(left, excess, header.policy.compaction, now)
     return RetentionPlan(

@@ -19,6 +19,7 @@ from memcli.regex import regex
 from memcli.safety.patterns import MAX_PATTERN, PatternSet, compile_pattern
 
 _GLOB = regex(r"(?=\*|.*/)(?=.*[*?\[])(?!.*(?:[\\()|^$+{:]|\.\*|\s))")
+# Not \\b, because `$` is part of an identifier in some languages; RE2 has no lookaround.
 _BEFORE, _AFTER = r"(?:^|[^\w$])", r"(?:[^\w$]|$)"
 _PLAIN = regex(r"[\w ,;:<>=!@#%&'\"~/-]*\Z")
 _PLACE = regex(r"[^\s\"'`(),;<>]*[/.][^\s\"'`(),;<>]*")

@@ -80,7 +80,7 @@ class PatternSet:
                 made.Add(expression)
             except (re2.error, UnicodeEncodeError):
                 self.refused.append(number)
-                made.Add(_NEVER)
+                made.Add(_NEVER)  # so that the indexes of the set remain those of the expressions
         made.Add(r"(?s:.*)" if whole else r"\z")  # matches any text; "" would match at every byte
         with suppress(re2.error):  # above the memory of one set
             made.Compile()

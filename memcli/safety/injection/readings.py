@@ -66,9 +66,9 @@ def readings(text: str, depth: int = _DEPTH) -> Iterator[tuple[str, bool]]:
             yield spelled, False
     if torn := _mended(low):
         yield torn, False
-    if "snoitcur" in low or "erongi" in low:
+    if "snoitcur" in low or "erongi" in low:  # "ructions" and "ignore" backwards
         yield low[::-1], False
-    if "vafgehp" in low or "vtaber" in low:
+    if "vafgehp" in low or "vtaber" in low:  # "instruc" and "ignore" in rot13
         import codecs
 
         yield codecs.encode(low, "rot13"), False

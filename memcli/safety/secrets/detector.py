@@ -324,6 +324,7 @@ class Detector:
     def narrowed(self, whole: str) -> Detector | None:
         """A detector for the parts of `whole`, with only the rules that may find something there and the same results; None
         where none may."""
+        # A copy without `__init__`, which would compile the patterns of the policy again.
         narrow = object.__new__(Detector)
         narrow.__dict__.update(self.__dict__)
         narrow._wide = self

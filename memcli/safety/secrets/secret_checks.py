@@ -339,7 +339,7 @@ def judged(judge: str, value: str, before: str, after: str) -> bool:
     match judge:
         case "token":  # the value of a header
             return not is_reference(value) and is_token(value, Label.TOKEN)
-        case "said_token":  # a key or token in a sentence
+        case "prose_token":  # a key or token in a sentence
             bare = value.strip("*_")
             is_digest = _DIGEST_LIKE.match(bare) is not None
             return after not in OPENING and not is_reference(bare) and is_token(bare, Label.TOKEN) and not is_digest
