@@ -67,11 +67,12 @@ def _steps(
         merged = None
         if decision["into"] is not None:
             into = _unchanged(shelf, free, decision["into"], now)
+            # A merge keeps `into`, so there must be one memory more than those that have to go.
             if into is not None and may_stay > 0:
                 merged = _merged(into, target, decision["text"], now, describe)
             if merged is None:
                 continue
-            del free[merged.id]
+            del free[merged.id]  # a later decision must not remove what it has taken in
             may_stay -= 1
         del free[target.id]
         count += 1

@@ -77,10 +77,10 @@ class Verifier:
         """The seconds that the model has, once it is loaded. Raises ProviderError if there are none."""
         if self._loader is not None:
             self._loader.join(min(_LOADING_SECONDS, max(0.0, self._ends - time.monotonic())))
-        left = min(self._within, self._ends - time.monotonic())
-        if left <= 0:
+        seconds = min(self._within, self._ends - time.monotonic())
+        if seconds <= 0:
             raise ProviderError("no time was left to ask the language model", "ask again, or without it")
-        return left
+        return seconds
 
     def _may_send(self, name: str) -> bool:
         """Whether memories of the space `name` of a bundle may be sent to the model."""

@@ -64,11 +64,11 @@ def facts_by_model(workspace: Workspace, talks: Iterable[tuple[str, Sequence[Mes
     ends = time.monotonic() + WITHIN_SECONDS
     uses_model = True
     for title, messages in talks:
-        left = ends - time.monotonic()
-        if uses_model and left <= 0:
+        seconds = ends - time.monotonic()
+        if uses_model and seconds <= 0:
             workspace.warn(f"{WITHIN_SECONDS:g} s are over; the local layer finds the facts of the rest")
-        uses_model = uses_model and left > 0
-        found = by_model(workspace, title, messages, within=left) if uses_model else by_rules(messages)
+        uses_model = uses_model and seconds > 0
+        found = by_model(workspace, title, messages, within=seconds) if uses_model else by_rules(messages)
         uses_model = uses_model and (bool(found.model) or not messages)
         yield from found.facts
 

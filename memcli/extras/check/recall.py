@@ -121,7 +121,9 @@ def _own(root: str) -> Iterator[list[Case]]:
         path = os.path.join(folder, name)
         shown = _shown(path)
         try:
-            data = read_regular(path, _MAX_BYTES + 1) or b""  # one byte more, so that a longer file is noticed
+            # Follows no link, which a clone could have to a file outside of the store. One byte more than permitted, so that
+            # a longer file is noticed.
+            data = read_regular(path, _MAX_BYTES + 1) or b""
         except OSError as error:
             raise StoreError(f"cannot read {shown}: {error.strerror}", "replace it with a regular file") from None
         if len(data) > _MAX_BYTES:
@@ -152,6 +154,7 @@ def _line(outcome: CaseOutcome) -> str:
     problems += [f"unwanted {cut(clean_line(want), _WANT_WIDTH)} (at {place})" for want, place in outcome.unwanted]
     if outcome.reason and not case.empty:
         problems.append(f"no entries: {outcome.reason}")
+    # Cleaned, because the name of a file could otherwise imitate a line of the report.
     return f"{clean_line(case.place)}: {cut(clean_line(outcome.topic), _TOPIC_WIDTH)!r}: {'; '.join(problems)}"
 
 

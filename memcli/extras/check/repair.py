@@ -37,7 +37,7 @@ from memcli.store.sessions import SUFFIX, FileSessions, SessionFile, short_key
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
 
 _ID = re.compile(of_memory("id") + rb'("[^\n]*"),?\n')
-_MAX_BYTES = 1 << 32  # also a file that a defect has blown up is read, to be repaired
+_MAX_BYTES = 1 << 32
 
 
 def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> Iterator[tuple[Damage, bool]]:

@@ -372,8 +372,8 @@ def _mended(
             found.append(Damage(where, "hash", message, one.id, "recompute the hash"))
             mended = replace(mended, metadata={**memory.metadata, "hash": digest})
         links = tuple(link for link in memory.links if exists(str(link["to"])))
-        if gone := [str(link["to"]) for link in memory.links if link not in links]:
-            message = f"it links to {', '.join(gone)}, which does not exist"
+        if dangling := [str(link["to"]) for link in memory.links if link not in links]:
+            message = f"it links to {', '.join(dangling)}, which does not exist"
             found.append(Damage(where, "link", message, one.id, "remove the link"))
         if memory.superseded_by and not exists(memory.superseded_by):
             message = f"it is superseded by {memory.superseded_by}, which does not exist"

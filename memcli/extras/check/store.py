@@ -55,23 +55,23 @@ def command(session: CommandContext, options: CheckStoreOptions) -> None:
     data = [{**finding.to_json(), "damage": finding.is_damage, "mended": mended} for finding, mended in found]
     session.output.answer({"findings": data, "damaged": damaged}, "\n".join(lines))
     if damaged:
-        left = [finding for finding, mended in found if finding.is_damage and not mended]
+        unrepaired = [finding for finding, mended in found if finding.is_damage and not mended]
         hint = (
             "`memcli check store --repair` repairs it"
-            if any(one.repair for one in left)
-            else _lost(workspace.root, left)
+            if any(one.repair for one in unrepaired)
+            else _lost(workspace.root, unrepaired)
         )
         raise CorruptError(f"{damaged} damaged", hint)
     if not found:
         session.output.note("no damage found")
 
 
-def _lost(root: str, left: Sequence[Damage]) -> str:
+def _lost(root: str, unrepaired: Sequence[Damage]) -> str:
     """The hint for damage that memcli cannot repair: restore a file that git does not track from a backup, else from git."""
     from memcli.git.work_tree import tracked_files
 
     tracked: Collection[str] = ()
     with suppress(MemcliError):  # there may be no repository
         tracked = tracked_files(root, "")
-    own = [one.file for one in left if one.file not in tracked]
+    own = [one.file for one in unrepaired if one.file not in tracked]
     return f"restore {own[0]} from a backup" if own else "restore the file with `git checkout`"

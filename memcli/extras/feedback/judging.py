@@ -56,6 +56,7 @@ def feedback(
     text = " ".join(redacted.split())[:_LONGEST_REASON]
     for home in {one.home.root: one.home for one in judged.values()}.values():
         ids = [(one.space, one.memory.id) for one in judged.values() if one.home is home]
+        # Into the local state, so that feedback changes no tracked file.
         home.usage.judge([Use(workspace.clock(), act, space, (name,), reason=text) for space, name in ids])
     return list(judged.values()), missing
 

@@ -95,17 +95,17 @@ def _digest(data: bytes) -> bytes:
     return blake2b(data, digest_size=16).digest()
 
 
-def _renamed(gone: Sequence[Space], new: Sequence[Space]) -> dict[str, str]:
+def _renamed(removed: Sequence[Space], new: Sequence[Space]) -> dict[str, str]:
     """The former names of renamed spaces, by their new names."""
     found: dict[str, str] = {}
     for space in new:
         ids = {m.id for m in space.objects}
-        shared = {old.name: len(ids & {m.id for m in old.objects}) for old in gone if old.name not in found.values()}
+        shared = {old.name: len(ids & {m.id for m in old.objects}) for old in removed if old.name not in found.values()}
         best = max(
             shared, key=lambda name: (shared[name], name), default=None
         )  # by name, too: no tie depends on an order
         if best is not None and shared[best]:
-            smaller = min(len(ids), *(len(old.objects) for old in gone if old.name == best))
+            smaller = min(len(ids), *(len(old.objects) for old in removed if old.name == best))
             if shared[best] >= _RENAMED_SHARE * smaller:
                 found[space.name] = best
     return found
@@ -182,18 +182,18 @@ def _along(
     commits = history.commits(start, file)
     pending: dict[str, set[str]] = {commits[0].hash: wanted} if commits else {}
     for commit in commits:
-        left = pending.pop(commit.hash, set())
-        for parent in commit.parents if left else ():
-            passed = shared(parent, file, left)
+        remaining = pending.pop(commit.hash, set())
+        for parent in commit.parents if remaining else ():
+            passed = shared(parent, file, remaining)
             pending.setdefault(parent, set()).update(passed)
-            left = left - passed
+            remaining = remaining - passed
         # The first commit of a file of this name may have renamed it: the fields are followed under the former name.
-        if left and not commit.parents and (origin := history.renamed_from(commit.hash, file)):
+        if remaining and not commit.parents and (origin := history.renamed_from(commit.hash, file)):
             older, parent = origin
-            passed = shared(parent, older, left)
+            passed = shared(parent, older, remaining)
             origins.append((parent, older, passed))
-            left = left - passed
-        found.update((field, commit) for field in left)
+            remaining = remaining - passed
+        found.update((field, commit) for field in remaining)
     return origins
 
 

@@ -32,7 +32,7 @@ def pieces_text(pieces: Sequence[Piece]) -> str:
     for n, (piece, state) in enumerate(pieces):
         text = piece
         if state == SAME:
-            is_first = n == 0
+            is_first = n == 0  # only context beside a change is shown: at the ends of a text, that is one side
             is_last = not is_first and n == len(pieces) - 1
             most = _CONTEXT if is_first or is_last else 2 * _CONTEXT
             if len(text) > most:

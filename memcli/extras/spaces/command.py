@@ -165,5 +165,7 @@ def delete(session: CommandContext, options: DeleteOptions) -> None:
     """
     from memcli.extras.spaces.managing import delete as delete_space
 
-    gone = delete_space(session.open(), options.name)
-    session.output.confirm({"space": options.name, "deleted": gone}, f"deleted space {options.name} ({gone} memories)")
+    count = delete_space(session.open(), options.name)
+    session.output.confirm(
+        {"space": options.name, "deleted": count}, f"deleted space {options.name} ({count} memories)"
+    )

@@ -121,10 +121,10 @@ def take_in(workspace: Workspace, target: str, incoming: Space, mode: str, *, dr
         draft = Draft(shelf)
         draft.take(change)
         now = workspace.clock()
-        if gone := room_for(draft, plan.created, now, {m.id for m in change.put}):
-            released = removal(draft, gone, now)
+        if evicted := room_for(draft, plan.created, now, {m.id for m in change.put}):
+            released = removal(draft, evicted, now)
             put = {memory.id: memory for memory in (*change.put, *released.put)}
-            change = replace(change, put=tuple(put.values()), drop=change.drop | gone)
+            change = replace(change, put=tuple(put.values()), drop=change.drop | evicted)
         return change
 
     known = load_space(workspace.store, target)

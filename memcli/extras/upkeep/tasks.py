@@ -201,8 +201,8 @@ def _outdated(memories: Memories, now: str) -> Mapping[str, str]:
             continue
         decided.add(pair)
         is_newer = (confirmed_at(memory), memory.id) > (confirmed_at(other), other.id)
-        holds, gone = (memory, other) if link.get("holds") or is_newer else (other, memory)
-        found.setdefault(gone.id, holds.id)
+        valid, outdated = (memory, other) if link.get("holds") or is_newer else (other, memory)
+        found.setdefault(outdated.id, valid.id)
     return found
 
 

@@ -75,7 +75,7 @@ def of_context(memory: str, context: Sequence[Mapping[str, Json]], session: str)
                 str(piece.get("text", "")),
                 f"[{where}] {role}",
                 role,
-                number=int(number) if is_own else 0,
+                number=int(number) if is_own else 0,  # of another session: it comes before all messages
                 priority=float(piece.get("similarity", 0)),
                 source=memory,
             )
