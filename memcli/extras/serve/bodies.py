@@ -89,7 +89,7 @@ def is_deep(body: bytes) -> bool:
     """Whether JSON is nested deeper than MAX_DEPTH. Of text that is not JSON, the result means nothing."""
     if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
         return False
-    depth = 0
+    depth = 0  # brackets in strings do not count
     for bracket in _BRACKETS.findall(_TEXTS.sub(b"", body)):
         depth += 1 if bracket in b"[{" else -1
         if depth > MAX_DEPTH:

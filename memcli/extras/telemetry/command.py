@@ -52,5 +52,6 @@ def command(session: CommandContext, options: MetricsOptions) -> None:
         return
     from memcli.store.target import write_out
 
+    # Replaced as a whole, since node_exporter may read it at any moment.
     write_out(options.textfile, text.encode(), _FOR_ALL)
     session.output.confirm({"textfile": options.textfile}, f"metrics written to {options.textfile}")

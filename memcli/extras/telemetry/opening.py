@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memcli.model.usage import TokenUsage
     from memcli.ports import LanguageModel
 
+# A variable and no setting, since a store that was cloned must not be able to switch traces on.
 VARIABLE = "MEMCLI_OTEL"
 _UNTRACED = frozenset(("hook run",))
 """Hooks must neither wait for a collector nor fail."""
@@ -39,7 +40,7 @@ def traced(
         from memcli.extras.telemetry.exporting import open_tracer
 
         tracer: Tracer = open_tracer(environ)
-    except (ImportError, ValueError) as error:
+    except (ImportError, ValueError) as error:  # ValueError: a variable of OpenTelemetry has no meaning
         if is_background:
             yield None  # nobody would see the error, and the work would be left undone
             return

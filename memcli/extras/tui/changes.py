@@ -133,7 +133,7 @@ class Changer:
                     return
                 try:
                     screen.view.read(await asyncio.to_thread(catalogue.read, screen.workspace, screen.view.scope))
-                except (MemcliError, OSError) as error:
+                except (MemcliError, OSError) as error:  # the screen keeps what it has read before
                     screen.fail(error)
                     return
             if show:

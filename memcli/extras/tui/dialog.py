@@ -236,6 +236,7 @@ def tag_change(shown: dict[str, str], typed: str) -> TagChange:
     words = typed.replace("#", " ").replace(",", " ").split()
     add = dict.fromkeys(check_tag(word) for word in words if word not in shown)
     wanted = {*words, *add}
+    # A stored tag stays if the field has its word, or the tag itself.
     return (
         tuple(tag for tag in add if tag not in shown.values()),
         tuple(tag for name, tag in shown.items() if name not in wanted and tag not in wanted),

@@ -42,6 +42,7 @@ _NAMES = {
     "end": "End", "tab": "Tab", "shift+tab": "Shift-Tab", "backspace": "Backspace", "ctrl+c": "Ctrl-C", "ctrl+s": "Ctrl-S",
 }  # fmt: skip
 
+# Only few keys have a `footer`: all of them fit on eighty columns.
 APP = (
     Key("i", "screen.inbox", "inbox: review proposed memories", "inbox"),
     Key("s", "space", "switch to another space"),

@@ -75,6 +75,7 @@ class Folds(Record, frozen=False):
 def outline(root: TreeNode[Memory], shows: Callable[[str], bool]) -> list[ViewRow]:
     """The rows of the tree below `root`, in order. A chain of headings that each have one child shares a row."""
     rows: list[ViewRow] = []
+    # A loop, here and below: a path of thousands of segments is deeper than recursion goes.
     waiting = [(child, name, 0) for name, child in reversed(root.children.items())]
     while waiting:
         node, path, depth = waiting.pop()

@@ -208,6 +208,7 @@ class Scanner:
                     seen.add(path)
                     stamps[path] = stamp
         self.tree, self._folders = tree, frozenset(tree.folders)
+        # A file in a folder that cannot be read is not gone, nor is one out of the scope of a narrower watch.
         missing = (path for path in known if path not in seen and not is_below(path, tree.unread))
         return _difference(known, stamps, filter(self._scope.contains, missing))
 

@@ -297,6 +297,7 @@ class Watch:
             except (NotFoundError, ProviderError) as error:
                 if self._once:
                     raise
+                # Commits that git cannot read now must not hold up the files: they are left to the user.
                 self._report(f"{error.message}; run `memcli ingest --git {batch.commits}` for these commits")
         if batch.left:  # an amend or a rebase leaves commits that no branch contains
             done.retired += retire_commits(self._workspace, self._tree.lost_commits(batch.left))

@@ -228,6 +228,7 @@ class Watcher:
         for number, part in enumerate(parts, 1):
             if self._stop.is_set():
                 return
+            # HEAD moves with the last part, so that after a stop in between the commits are found again.
             is_last = number == len(parts)
             files = part.applied_to(self._seen.files)
             self._seen = WatchState(head if is_last else self._seen.head, files)
@@ -239,5 +240,5 @@ class Watcher:
                 moved if number == 1 else (),
                 left=before if is_last and before and head != before else "",
             )
-            if batch != Batch():
+            if batch != Batch():  # a file that was only touched changes the state alone
                 yield batch
