@@ -125,9 +125,8 @@ class WatchFiles:
 def _read(path: str) -> bytes:
     try:
         return read_regular(path, _MAX_BYTES) or b""
-    except (
-        OSError
-    ) as error:  # without a state this would count as the first watch, which skips all changes since the last
+    except OSError as error:
+        # Not the state of a first watch: that would skip all changes since the last one.
         raise StoreError(f"cannot read {path}: {error.strerror}", hint_of(error, "check its permissions")) from None
 
 

@@ -23,16 +23,20 @@ from memcli.record import Record, replace
 QUIET = 0.08
 """Seconds without an event after which a few changes count as complete."""
 _QUIET_BURST = 0.5
+"""The same for a burst, of more than _FEW events."""
 _FEW = 20
 _LONGEST = 5.0
+"""Seconds after which a burst is read although it goes on."""
 _TICK = 0.1
+"""Seconds between two checks of HEAD, of which no event tells."""
 _IDLE = 1.0
+"""Seconds without a change until an idle batch."""
 # Seconds until the scan that follows changes, and its least multiple of the duration of a scan.
 _ECHO, _ECHO_SHARE = 2.0, 20
 # The same between scans that nothing calls for, without events and with: the multiple bounds the share of the CPU.
 _POLL, _POLL_SHARE = 1.0, 200
 _CHECK, _CHECK_SHARE = 60.0, 1_000
-# A second of waiting, as for a network, costs a scan this part of a second of computing.
+# So many seconds of waiting, as for a network, count as one of computing.
 _WAITING = 20
 
 
