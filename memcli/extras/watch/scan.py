@@ -114,7 +114,7 @@ class ScanScope:
         if noise(path) or not is_below(path, self.starts):
             return False
         is_folder = False
-        # As git does, the file decides, or else the nearest folder above it that a glob names.
+        # The verdict is that of the file, else of the nearest folder above it that a glob names.
         while self._has_globs and path:
             verdict = self._globs.verdict(path, is_folder=is_folder)
             if verdict is not None:
