@@ -30,6 +30,8 @@ def start(arguments: Sequence[str], piped: str = "") -> None:
     from memcli.git.hooks import this_program
 
     with suppress(OSError):
+        # Without the streams of this process: whoever reads what git prints would wait until the work is done. And in a session
+        # of its own, so that Ctrl-C does not reach it.
         child = subprocess.Popen(
             [*this_program(), *arguments],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,

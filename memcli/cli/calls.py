@@ -225,7 +225,7 @@ class _Values(Output):
             self.write(text)
 
     def confirm(self, data: Json, text: str) -> None:
-        self.answer(data, text)
+        self.answer(data, text)  # although quiet: a call has no other result
 
     def lines(self, values: Iterable[Json]) -> None:
         self._is_list = True

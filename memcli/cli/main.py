@@ -105,6 +105,7 @@ def _function(verb: Verb) -> Callable[..., None]:
         *map(_parameter, (*verb.options.FIELDS.values(), *common.values())),
         *(inspect.Parameter(name, keyword, default=False, annotation=kind) for name, kind in hidden.items()),
     ]
+    # Typer derives the options from the signature and the annotations, and the help from the docstring.
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__doc__ = verb.text
@@ -185,6 +186,7 @@ class _WithDefault(TyperGroup):
     default: Any = None
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        # Arguments that name no command of the group are those of the default command, but for its --help.
         asks_help = args[:1] in (["--help"], ["-h"])
         if not asks_help and args[:1] != [] and args[0] in self.commands:
             return super().parse_args(ctx, args)
@@ -257,7 +259,7 @@ def main(args: Sequence[str]) -> int:
         # Typer has no options whose value can be left out.
         words = fill_bare(args, verb.options.FIELDS) if isinstance(verb, Verb) else list(args)
         result = build().main(args=words, prog_name="memcli", standalone_mode=False)
-        finish()
+        finish()  # here, so that a full disk is reported like other errors
     except BaseException as error:  # noqa: BLE001 - `reported` raises what is no failure
         return reported(error, "--json" in args)
     return result if isinstance(result, int) else 0

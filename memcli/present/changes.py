@@ -35,6 +35,7 @@ def difference(before: str, after: str) -> list[Piece]:
         left, right = old[start : len(old) - end], new[start : len(new) - end]
         if max(len(left), len(right)) <= _MOST_PIECES:
             # Only the middle is compared: most edits leave the beginning and the end.
+            # With autojunk, difflib would ignore words that are frequent in a long text.
             pieces = [("".join(old[:start]), SAME)]
             for what, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
                 if what == "equal":

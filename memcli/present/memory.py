@@ -152,6 +152,7 @@ def marks(memory: Memory) -> str:
 
 def state_marks(memory: Memory | Overview) -> str:
     """The marks of a memory, without that of an untrusted one."""
+    # The last of MARKS is that of an untrusted memory: an `Overview` has no metadata to read that from.
     states = (memory.pinned, not memory.active, memory.superseded_by)
     return "".join(mark for (mark, _), holds in zip(MARKS, states, strict=False) if holds)
 

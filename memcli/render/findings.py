@@ -40,6 +40,7 @@ def as_sarif(findings: Sequence[GuardFinding]) -> str:
     """SARIF 2.1.0: one rule per memory, one result per finding."""
     from urllib.parse import quote
 
+    # In order of id, so that the same findings give the same bytes.
     rules: dict[str, GuardFinding] = {f.memory.id: f for f in sorted(findings, key=lambda f: f.memory.id)}
     numbers = {name: number for number, name in enumerate(rules)}
     shown_rules: list[dict[str, Json]] = [

@@ -199,4 +199,5 @@ def run(session: CommandContext, options: RunOptions) -> None:
 
     if run_hook(session, options.hook, options.arguments, detached=options.detached):
         sys.stderr.flush()
-        os._exit(0)  # the work still runs in its thread, and would make the process and git wait for it
+        # The work still runs in its thread, and would make the process and git wait for it.
+        os._exit(0)

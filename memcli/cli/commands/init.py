@@ -95,6 +95,7 @@ def _install_driver(root: str) -> list[str]:
     done = []
     if install_attributes(root):
         done.append(f"wrote {FOLDER}/.gitattributes: commit it so that every clone uses the merge driver")
+    # Git copies no configuration to clones, so this is needed in each of them.
     is_news = install_own_attributes(root)
     if configure(find_repository(os.path.dirname(root))) or is_news:
         done.append("set merge.memcli in this clone's git config; run `memcli init --git` once in every other clone")

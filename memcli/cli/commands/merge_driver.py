@@ -43,6 +43,7 @@ def command(session: CommandContext, options: MergeDriverOptions) -> int:
     from memcli.model.names import show
     from memcli.store.atomic import write_file
 
+    # The path is from the repository, which a stranger may have made.
     for path in (options.base, options.ours, options.theirs, options.path):
         if ".." in path.split("/"):
             raise UsageError(f"{path!r} may lead out of the repository", "use a path without `..`")

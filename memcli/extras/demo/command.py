@@ -50,7 +50,7 @@ def command(session: CommandContext) -> None:
         steps += [*_DECISIONS, *_QUESTIONS, ("status",)]
         for step in steps:
             sys.stdout.write(f"\n$ memcli {shlex.join(step)}\n")
-            sys.stdout.flush()
+            sys.stdout.flush()  # the process below writes to the same stream
             # -P: the working directory may be that of a repository with a module of the same name.
             argv = [sys.executable, "-P", "-m", "memcli", step[0], "--root", folder, *step[1:]]
             if subprocess.run(argv, check=False, env=environ).returncode:
