@@ -21,7 +21,7 @@ from memcli.model.space import Change
 from memcli.record import replace
 from memcli.wiring import extra
 
-_LOOKED_AT = 50
+_MOST_COMPARED = 50
 """The most candidates that a list compares with the stored memories."""
 
 
@@ -95,9 +95,9 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
 
 
 def findings(workspace: Workspace, memories: Sequence[Memory]) -> list[Sequence[Found]]:
-    """For each of the first _LOOKED_AT candidates: the memories that it contradicts or repeats, without the one it supersedes."""
+    """For each of the first _MOST_COMPARED candidates: the memories that it contradicts or repeats, without the one it supersedes."""
     found = []
-    for candidate, supersedes in map(candidate_of, memories[:_LOOKED_AT]):
+    for candidate, supersedes in map(candidate_of, memories[:_MOST_COMPARED]):
         checks = check(workspace, [candidate], supersedes)
         found.append(checks[0] if checks else ())
     return found
