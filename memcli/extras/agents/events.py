@@ -44,8 +44,9 @@ NATIVE: Mapping[str, Mapping[str, str]] = {
 
 BEFORE_TOOL_OF_GEMINI = "BeforeTool"
 """The event of Gemini that takes a refusal, but no text."""
+# Gemini runs `PreCompress` before every request, compacted or not.
 RETIRED = ("gemini", AFTER_COMPACTION)
-"""A hook that older versions installed: Gemini runs `PreCompress` before every request, compacted or not."""
+"""The agent and the event of a hook that older versions installed."""
 DEFERRED_START = frozenset(("cline",))
 """Agents that ignore the output of a hook at session start; they get it with the first event whose output they read."""
 COPILOT_HOOKS = "hooks/memcli.json"

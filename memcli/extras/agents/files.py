@@ -95,6 +95,7 @@ def apply_changes(changes: Sequence[SettingsChange], root: str) -> None:
         for change in changes:
             mode = stat.S_IMODE(os.lstat(change.path).st_mode) if change.before is not None else None
             made = missing_folders(change.path)
+            # Before the write, since one that fails half-way has to be undone too.
             done.append((change, mode, made))
             _write(change.path, root, change.after, 0o755 if mode is None and change.is_executable else mode)
     except (MemcliError, OSError) as error:

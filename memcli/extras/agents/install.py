@@ -61,6 +61,7 @@ def plan_install(site: Site, name: str, *, next_turn: bool = False) -> InstallPl
         after = change.after or ""
         warnings += [f"{path} is not memcli's and is left as it is" for part in parts if part.state(after) == FOREIGN]
         if change.after != change.before:
+            # Now, for all files, and not at the write of the first that fails: nothing is to be undone then.
             check_writable(path)
             changes.append(change)
         if note is not None:
@@ -160,6 +161,7 @@ def _install_in_file(
         else:
             removals = list(_removals(before or "", _unshared(site, name, parts)))
             base = apply_all(before or "", removals)
+            # A file with nothing but memcli's parts was created by memcli, in another clone.
             was_there = before is not None and not (removals and splice.is_bare(base))
             agents = (name,)
             if before is not None and all(part.state(before) in (ACTIVE, FOREIGN) for part in parts):

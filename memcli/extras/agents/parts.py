@@ -192,6 +192,7 @@ class JsonHook(Record):
                 yield index, entry
 
     def _is_handler(self, handler: Json) -> bool:
+        # By the beginning: `--next-turn` or a fallback of the shell may follow the command.
         return isinstance(handler, dict) and any(
             str(handler.get(name, "")).startswith(self.command) for name in ("command", "bash")
         )

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_BYTES = 4 << 20
+# Recall reads no more of a prompt.
 MOST_PIPED = 20_000
-"""The most characters of a prompt that are passed to the process that prepares the next turn: recall reads no more."""
+"""The most characters of a prompt that are passed to the process that prepares the next turn."""
 _MAX_NAME = 200
 _MAX_LINES = 2_000
 _MAX_LINE = 1_000

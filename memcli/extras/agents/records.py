@@ -104,6 +104,7 @@ def session_record(state: State, name: str) -> Iterator[SessionRecord]:
         found = connection.execute("SELECT record FROM agent_session WHERE name = ?", (key,)).fetchone()
         record = SessionRecord(json.loads(found[0]) if found else {})
         yield record
+        # The highest number marks the record as the latest: `trim` retains the last hundred.
         connection.execute(
             "INSERT OR REPLACE INTO agent_session SELECT ?, 1 + ifnull(max(number), 0), ? FROM agent_session",
             (key, encode_line(record.to_json()).decode()),
@@ -211,6 +212,7 @@ class Spool(Record):
             found = self._state.rows("SELECT id, entry FROM spool ORDER BY id", strict=True)
             yield [json.loads(entry) for _, entry in found]
             if found:
+                # Erased, not only deleted: no byte of a reported text may stay in the file.
                 self._state.erase(lambda c: c.execute("DELETE FROM spool WHERE id <= ?", (found[-1][0],)))
 
 

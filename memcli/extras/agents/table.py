@@ -107,6 +107,7 @@ def _entry(name: str, row: Mapping[str, Any], event: str) -> Mapping[str, Json]:
     entry: dict[str, Json]
     match row["hooks"]:
         case "grouped":
+            # Gemini CLI reads milliseconds.
             timeout = _SECONDS * 1000 if row.get("milliseconds") else _SECONDS
             entry = {"hooks": [{"type": "command", "command": command, "timeout": timeout}]}
         case "flat":

@@ -29,6 +29,7 @@ _Found = Sequence[tuple[InstalledPart, str, str]]
 
 def read_object(path: str) -> dict[str, Any]:
     """The object in a client's JSON file, which may have comments; empty if there is no file. Raises UsageError."""
+    # Users may keep their settings elsewhere and link them, while `read_text` refuses a link.
     text = read_text(os.path.realpath(path), purpose="read") or ""
     try:
         # Tried first, as it is far faster than `splice.parse`, and some of these files have megabytes.

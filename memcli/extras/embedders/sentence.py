@@ -125,6 +125,7 @@ class SentenceEmbedder:
             prompt = folder.prompts.of("", is_question=as_questions)
             skipped = 0 if folder.counts_prompt or not prompt else len(self._encode(prompt)) - 1
             ids = [self._encode(folder.prompts.of(text, is_question=as_questions)) for text in texts]
+            # The longest first, so that the last runs to finish are short.
             longest = sorted(range(len(ids)), key=lambda i: -len(ids[i]))
             # Each text runs alone: a model that is quantised as it runs rounds by all texts that run with it, and a vector must
             # be the same to the last bit whatever else is embedded.

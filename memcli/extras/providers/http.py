@@ -208,6 +208,7 @@ def _post(provider: Provider, address: str, credential: Credential, request: Bod
     left = ends - time.monotonic()
     if left <= 0:
         return SLOW
+    # A redirect would send the key and the texts to another address.
     http = sdk.DefaultHttpxClient(
         follow_redirects=False, timeout=left, event_hooks={"request": [guard.before], "response": [guard.after]}
     )
@@ -243,6 +244,7 @@ def _create(
     provider: Provider, sdk: Any, http: Any, address: str, credential: Credential, seconds: float, *, embeds: bool
 ) -> Callable[..., Any]:
     """The function of the SDK that sends a request."""
+    # Without retries of the SDK: `ProviderModel._reply` alone decides about them, and books each call.
     common = {"base_url": address, "max_retries": 0, "timeout": seconds, "http_client": http}
     if provider.wire == CHAT:
         client = sdk.OpenAI(**(credential or {"api_key": _NO_KEY}), **common)

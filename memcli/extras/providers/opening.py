@@ -137,6 +137,7 @@ def health(workspace: Workspace, environ: Mapping[str, str]) -> tuple[bool, str,
     try:
         model = open_language_model(workspace, environ, None, may_wait=False)
     except RefusedError as error:
+        # Offline mode and a store that is not trusted are choices of the user and no defects.
         return True, f"{workspace.model}; {error.message}", ""
     except MemcliError as error:
         return False, error.message, error.hint

@@ -45,6 +45,7 @@ def opencode_database(home: str, environ: Environ) -> str:
 
 def transcript_of(agent: str, session: str, home: str, environ: Environ) -> str:
     """The path of the transcript of a session, for the agents that do not always report it; "" for others and without one."""
+    # The id comes from the payload of a hook and becomes a part of a path.
     if not _NAME.fullmatch(session):
         return ""
     part = ""

@@ -185,8 +185,9 @@ def _claude_ai_line(one: Mapping[str, Any], skipped: Counter[str]) -> list[dict[
 
 CLINE = "cline"
 _INPUT = re.compile(r"\s*<user_input\b[^<>]*>(.*)</user_input>\s*\Z", re.DOTALL)
+# The result is JSON in a text. In a text within it, quotes are escaped, so that a quoted result does not match.
 _FAILED = '"success":false'
-"""A mark in the result of a tool that failed, which is JSON in a text. A quoted result has escaped quotes and does not match."""
+"""A mark in the result of a tool that failed."""
 
 
 def about_cline(values: Mapping[str, Any]) -> tuple[str, str, str]:

@@ -20,8 +20,9 @@ from memcli.extras.transcripts.values import MAX_BYTES, dict_of, list_of, moment
 SOURCE = "gemini"
 _ROLES = {"user": "user", "gemini": "assistant"}
 TYPES = (*_ROLES, "info", "warning", "error")
+# Each takes some 170 bytes in memory until the file is read to its end.
 _MOST_MESSAGES = 200_000
-"""The most messages that are read; each takes some 170 bytes in memory."""
+"""The most messages that are read."""
 
 
 def read_gemini(path: str) -> ParsedTranscript:

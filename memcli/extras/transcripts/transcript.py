@@ -74,8 +74,8 @@ class ParsedTranscript:
     def messages(self) -> Iterator[Message]:
         """The messages in order, numbered from 1; each call reads them anew. Raises CorruptError, StoreError.
 
-        A message without an id at its source gets its number and a digest as its key, so that a file that grew gives
-        the same keys again. A second message with an id is skipped if its text is the same, and else has a digest in its key.
+        A message without an id at its source gets its number and a digest as its key. A second message with an id is skipped if
+        its text is the same, and else has a digest in its key.
         """
         self.skipped = skipped = Counter[str]()
         seen = Seen()
@@ -95,6 +95,7 @@ class ParsedTranscript:
                 skipped[reasons.DUPLICATE] += 1
                 continue
             number += 1
+            # By the number and the text, so that a file that grew gives the same keys again.
             if not is_new_key:
                 key = f"{key or number}-{name}"
             yield Message(number, raw.role, text, moment(raw.at), _on_one_line(raw.speaker), key)
@@ -104,6 +105,7 @@ def digest(*parts: str) -> str:
     """A digest of the texts in this order: 16 hexadecimal digits."""
     made = blake2b(digest_size=8)
     for part in parts:
+        # The NUL tells ("ab", "c") from ("a", "bc").
         made.update(part.encode() + b"\0")
     return made.hexdigest()
 
@@ -122,6 +124,7 @@ _MOST_RECENT = 1 << 16
 
 def number_of(text: str) -> int:
     """A 64-bit hash of an id, never 0."""
+    # 0 stands for no id where numbers are stored in columns.
     return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()) or 1
 
 
