@@ -170,6 +170,8 @@ def _want(text: str, key: str, case: Case) -> Want:
 
 def _compiled(text: str, key: str, case: Case) -> Any:
     """The compiled pattern. Raises UsageError naming file and line."""
+    # By RE2, in linear time, since a file of tests may come with a clone; the slower syntax of Python is for question sets
+    # alone, which only the user names.
     try:
         return compile_pattern(f"(?i){text}", key)
     except UsageError as error:

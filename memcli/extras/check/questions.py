@@ -39,7 +39,8 @@ _AT_LINE = re.compile(r" \(at line (\d+), column \d+\)\Z")
 
 def read_cases(text: str, file: str) -> list[Case]:
     """The cases of a TOML file, in order. Raises UsageError naming file and line."""
-    # tomllib gives no lines: they are searched in the text without strings and comments, which may contain keys.
+    # tomllib gives no lines: they are searched in the text without strings and comments, which may contain keys. Newlines
+    # stay, so that the lines keep their numbers.
     bare = _OPAQUE.sub(lambda found: "\n" * found[0].count("\n"), text).split("\n")
     data = _parsed(text, bare, file)
     _check_keys(data, ("case", "defaults"), partial(_place, bare, 0, file))

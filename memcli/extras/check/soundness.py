@@ -186,6 +186,7 @@ class _Contents(Record):
 def examine(data: bytes, name: str, where: str, known: Mapping[str, frozenset[str]], *, mend: bool = True) -> Examined:
     """Checks the file of space `name`. `known` has the ids in each space of the store, for links. Without `mend`, the content
     of the repaired file is not made."""
+    # In memcli's layout, items are decoded one by one, so that a large file is not held twice; any other is decoded whole.
     parts = framed(data, where)
     if parts and not _is_newer(parts[0]):
         tree, rest, items = parts
@@ -313,7 +314,7 @@ def _outlines(items: Items, where: str, found: list[Damage], objects: list[Damag
             message = error.message.removeprefix(f"{where}: {label}: ")
             objects.append(Damage(where, "object", message, label, "move it to quarantine"))
         is_canonical = memory is not None and items.is_canonical(n, memory)
-        if stored and not is_canonical:
+        if stored and not is_canonical:  # canonical bytes have no key twice
             found.extend(_twice(stored, where))
         if memory is not None:
             is_sound = right_hash(memory) in ("", memory.hash) and not memory.links and not memory.superseded_by

@@ -42,6 +42,7 @@ def command(session: CommandContext, options: CheckStoreOptions) -> None:
     from memcli.wiring.workspace import chosen_store
 
     workspace = session.open()
+    # An empty change: any write first takes in what the journal of the space holds.
     settle = partial(workspace.store.update, change=lambda _: Change())
     found = list(check_store(Layout(workspace.root), settle, options.repair))
     url = chosen_store(session.options, os.environ)

@@ -25,7 +25,7 @@ def close(workspace: Workspace, refs: Sequence[str]) -> list[Gap]:
     gaps, chosen = list_gaps(workspace), list[Gap]()
     for ref in refs:
         key = Gap(ref, "", 0, "", "").key[1]
-        found = [gap for gap in gaps if gap.key[1] == key]
+        found = [gap for gap in gaps if gap.key[1] == key]  # by the key, in which case and spaces do not matter
         if ref.isascii() and ref.isdigit() and 0 < int(ref) <= len(gaps):
             found = [gaps[int(ref) - 1]]
         if not found:
