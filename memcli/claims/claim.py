@@ -35,6 +35,7 @@ from memcli.regex import regex
 from memcli.summarize.sentences import split
 from memcli.text.words import simple_terms, terms
 
+# The comparison of two claims is quadratic in their statements.
 MOST_CHARACTERS = 4000
 MOST_STATEMENTS = 12
 
@@ -116,6 +117,7 @@ def _rarest_terms(
     for place, own in enumerate(texts):
         rarest = sorted(own, key=ranks.__getitem__)[:_RAREST]
         terms = [term for term in rarest if counts[term] <= _MOST_SHARING]
+        # This bound skips most texts of a large space before any comparison.
         if terms and reduce(add, map(weight.__getitem__, terms)) >= _SHARE * min(least[term] for term in terms):
             found[place] = terms
     return found

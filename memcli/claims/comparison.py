@@ -55,6 +55,8 @@ def compare(new: Claim, old: Claim, cosine: float | None = None) -> Relation | N
     if claimed:
         return Relation(CONTRADICTS, max(claimed)[1], new.is_newer, score=score)
     is_likely = probability(DUPLICATES, features) >= _least(DUPLICATES, cosine) and not features["swapped"]
+    # A conflict that is too weak to report still rules out a duplicate, so that the check of a write and the one of upkeep
+    # never disagree.
     if is_likely and not found and is_compatible(new, old):
         adds = missing(values_of(old.text), values_of(new.text))
         reason = "the same words" if cosine is None else "the same claim in other words"
@@ -71,7 +73,9 @@ def is_compatible(new: Claim, old: Claim) -> bool:
         and old.is_whole
         and next(conflicts(new, old), None) is None
         and limited[0] == limited[1]
+        # `The default model is gpt-7` shares nearly all words with `The default model is gpt-4o-mini`, but no value.
         and not differ(values_of(new.text), values_of(old.text))
+        # `Deploy to staging before production` and its reverse share all words.
         and not change_places(new.text, old.text)
     )
 
@@ -123,6 +127,7 @@ def _shared(mine: frozenset[str], theirs: frozenset[str], stems: _Stems, others:
     for step in (1, -1):
         before = {a for side in stems for a, b in pairwise(side[::step]) if b in left}
         is_other |= any(a in before for side in others for a, b in pairwise(side[::step]) if b in right)
+    # Two statements that differ in one word, as those of two worker time-outs, are about different things.
     frames = (
         [["" if stem in alone else stem for stem in side] for side in sides]
         for sides, alone in ((stems, left), (others, right))
@@ -213,6 +218,7 @@ def _quantities(one: Statement, other: Statement) -> list[ClaimConflict]:
     found = []
     for dimension in sorted(mine_all.keys() & theirs_all.keys()):
         mine, theirs = mine_all[dimension], theirs_all[dimension]
+        # Two statements with several numbers of one dimension are like rows of tables: which belong together is unknown.
         if any(_is_equal(x, y) for x in mine for y in theirs) or (len(mine) > 1 and len(theirs) > 1):
             continue
         a, b = max(((x, y) for x in mine for y in theirs), key=lambda two: len(two[0].beside & two[1].beside))

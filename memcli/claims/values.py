@@ -348,6 +348,7 @@ def _only_in(one: Values, other: Values) -> list[ClaimValue]:
 
 
 def _keys(values: Values) -> dict[tuple[str, str], None]:
+    # A dictionary instead of a set, as `differ` compares the order.
     return dict.fromkeys((value.kind, value.key) for value in values.found)
 
 

@@ -105,6 +105,7 @@ def judged(messages: Sequence[Message]) -> Iterator[list[tuple[FactCandidate, di
 
 
 def _of_sentence(one: FactCandidate) -> dict[str, float]:
+    # Vectors of sentences are no features: they added nothing once more labelled sentences were there.
     found = dict.fromkeys([name for name, cue in CUES.items() if cue.search(one.bare)], 1.0)
     found |= dict.fromkeys(_AS.get(plain_kind(one.bare), ()), 1.0)
     count = len(UNSPACED.sub(lambda run: " " + "x " * (len(run[0]) // _CHARACTERS), one.statement.bare).split())
@@ -182,6 +183,7 @@ def _judge(features: Mapping[str, float], weights: Weights) -> tuple[str, float]
     for name, value in {"bias": 1.0, **features}.items():
         for kind, weight in weights.get(name, {}).items():
             scores[kind] += weight * value
+    # Bounded, as `exp` overflows for large scores.
     parts = {kind: exp(min(score, 50.0)) for kind, score in scores.items()}
     whole = sum(parts.values())
     rules = sum(parts[kind] for kind in _RULES)

@@ -239,6 +239,7 @@ class _ThreadReader:
     def _goes_on(self, topic: Thread, sentences: Sequence[Moment], marks: AbstractSet[str]) -> bool:
         """Whether a message of a user is still about the topic: it is a reply, refers to it or shares terms with it."""
         first = sentences[0].statement
+        # A decision may be the solution of the problem, but a rule for the future is a new subject.
         if any(_RULE.search(one.statement.bare) for one in sentences if DECIDED in one.marks):
             return False
         if not marks.isdisjoint(_REPLIES) or all(one.statement.mood == PHATIC for one in sentences):
@@ -415,6 +416,7 @@ class _ThreadReader:
             self._close(stated, sentence, sentence.number)
         elif before and before.kind in (SOLVED, COMPLETED) and sentence.number - before.last <= _REACTION:
             self._found[-1] = before._replace(last=sentence.number)
+        # A bare `Done.` is no task.
         elif DONE in marks and len(subject(sentence)) >= _COMMON:
             self._found.append(DraftEpisode(COMPLETED, sentence.number, sentence.number, sentence, sentence))
 

@@ -147,6 +147,7 @@ def features(previous: Trace, current: str, similarity: float | None = None, sig
     low = text.strip().lower().replace("’", "'")
     filler = _FILLER.match(low)
     prose = _CODE_BLOCK.sub(" ", low[filler.end() :] if filler else low).strip()
+    # A short follow-up shares neither words nor meaning with the prompt before it, so its form counts.
     found = dict.fromkeys([name for name, cue in CUES.items() if cue.search(prose)], 1.0)
     words, terms = prose.split(), _words_of(prose)
     own = [term for term in terms if term not in _GENERIC]

@@ -218,6 +218,7 @@ def batches(lengths: Sequence[int], tokens: int) -> list[list[int]]:
 
     The longest come first, so that the last batches to finish are short.
     """
+    # Texts of different length are never batched: padding changed 12 to 22 % of the vectors.
     places: dict[int, list[int]] = {}
     for i, length in enumerate(lengths):
         places.setdefault(length, []).append(i)

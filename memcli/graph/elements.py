@@ -83,6 +83,7 @@ class Graph(Record):
         return found
 
 
+# A type of its own, so that a new renderer cannot forget the screening.
 class GraphView(Graph):
     """A graph whose memories were screened, as `overview` returns it: renderers take no other."""
 
@@ -105,6 +106,7 @@ def neighbourhood(graph: Graph, starts: Iterable[str], depth: int) -> Graph:
     seen = dict.fromkeys(roots)
     frontier, cut = list(roots), set[str]()
     for _ in range(depth):
+        # A request with a huge depth must not go on counting after the last node.
         if not frontier:
             break
         reached: dict[str, None] = {}

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[Any]
 
 
+# Written with NumPy alone, as scikit-learn and SciPy take 200 MB.
 _NEAREST = 64
 """The number of edges of each point that are computed at the beginning."""
 _AT_ONCE = 256

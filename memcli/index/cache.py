@@ -62,11 +62,13 @@ def synchronize(connection: sqlite3.Connection, source: IndexSource, path: str, 
 
 def _renew(connection: sqlite3.Connection, source: IndexSource, path: str, most: int | None) -> None:
     """As `synchronize`, within a transaction."""
+    # Compared again within the transaction, as another process may have updated the index meanwhile.
     snapshot = source.snapshot
     if stored(connection, "fingerprint") == snapshot.fingerprint:
         return
     from memcli.index.update import update
 
+    # Within the transaction, as an eraser leaves its stamp under the same lock.
     if path != IN_MEMORY and is_outdated(path, snapshot):
         raise ErasedError
     policy = policy_to_json(snapshot.header().policy)
@@ -133,6 +135,7 @@ def folder_for(folder: str, commit: str) -> str:
         for path in (os.path.dirname(folder), folder, own):
             with suppress(FileExistsError):
                 beneath.make(path, 0o700)
+        # By descriptor, as another process could replace the folder by a link after the check.
         with beneath.at(own) as (name, above):
             os.utime(name, dir_fd=above)
         others = [entry for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False) and entry.name != commit]
@@ -244,6 +247,7 @@ class CachedIndex:
         """The index of the snapshot, brought up to date."""
         path = self._path(snapshot.space)
         if not snapshot.fingerprint:  # the space does not exist
+            # A recall of a space that does not exist leaves no index in the cache.
             with suppress(OSError):
                 remove(path)
             return self._synchronized(IN_MEMORY, snapshot)
@@ -260,6 +264,7 @@ class CachedIndex:
 
     def _warn_once(self, error: sqlite3.Error | OSError) -> None:
         """Warns once that the cache cannot be used, but not if another process has locked it."""
+        # Background work that computes vectors locks the cache for moments, which needs no warning.
         if self._has_warned or getattr(error, "sqlite_errorcode", 0) & 0xFF in (
             sqlite3.SQLITE_BUSY,
             sqlite3.SQLITE_LOCKED,
@@ -282,6 +287,7 @@ class CachedIndex:
             raise
         except sqlite3.OperationalError:
             raise  # locked, read-only, disk full: not damage
+        # Nonsense values in an index are damage too: otherwise each recall would end with an internal error until a rebuild.
         except (sqlite3.DatabaseError, AttributeError, LookupError, TypeError, ValueError):
             connection.close()
             self._warn(f"{os.path.basename(path)} in the cache was damaged; it is made anew")
@@ -301,6 +307,7 @@ class CachedIndex:
             return VectorFile(None, model, dimensions)
 
 
+# Without a limit, a recall over all spaces ran out of file descriptors.
 _MOST = 32
 """The most spaces that stay open: each takes a file descriptor, and memory for cached rows."""
 

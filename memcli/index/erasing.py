@@ -28,6 +28,7 @@ def erase(folder: str, path: str, ids: Collection[str], written_at: int) -> None
     try:
         with suppress(FileExistsError):  # the index of a private space is in another folder, which may not exist yet
             beneath.make(os.path.dirname(path), 0o700)
+        # Rows are erased in place, as a removed index of 100,000 memories would have to be rebuilt by the next recall.
         keys = _take_out(path, ids, written_at)
         beneath.remove_tree(os.path.join(folder, "revisions"), ignore_errors=True)
         for name in sorted(os.listdir(folder)):
@@ -68,6 +69,7 @@ def _take_out(path: str, ids: Collection[str], written_at: int) -> set[bytes]:
                 raise
         except sqlite3.DatabaseError:
             pass  # a damaged index is removed below
+        # Before the lock is released, so that no process builds the index again from an earlier version.
         leave_stamp(path, written_at)
         if is_clean:
             connection.execute("COMMIT")
@@ -115,6 +117,7 @@ def erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
                     for slot in slots:
                         os.lseek(fd, slot * record, os.SEEK_SET)
                         os.write(fd, bytes(record))
+                    # Synced before the keys are deleted: after a crash the next erasure must find the slots again.
                     os.fsync(fd)
                 finally:
                     os.close(fd)

@@ -336,6 +336,7 @@ def _compared(connection: sqlite3.Connection, snapshot: Snapshot) -> _Difference
 
 def _followed(connection: sqlite3.Connection, snapshot: Snapshot, steps: Sequence[MoveStep]) -> _Difference | None:
     """The difference by the notes of writers; None if they do not explain the file."""
+    # The notes spare reading and hashing the whole file, and moving the rows of all memories after the change.
     known: list[Move] = connection.execute("SELECT start, at, length FROM piece ORDER BY start").fetchall()
     if not known:
         last = connection.execute("SELECT start + length FROM memory ORDER BY start DESC LIMIT 1").fetchone()

@@ -153,11 +153,13 @@ class VectorFile:
         try:
             if self.path and self._places_are != identity(f"{self.path.removesuffix('.vectors')}.places"):
                 raise VectorsLostError  # another table replaced this one, and the flat file belongs to it
+            # Texts are read long before their vectors are written: those of memories purged meanwhile must not come back.
             if self.path and is_outdated():
                 raise OutdatedError("memories were erased while vectors were computed", "run the command again")
             known = self.slots(list(vectors))
             new = [(key, value) for key, value in vectors.items() if key not in known]
             slot = self.count()
+            # Records are written before the table commits, so that no slot lies behind the end of the file.
             self._write(slot, b"".join(record(value) for _, value in new))
             self._places.executemany(
                 "INSERT INTO vector VALUES (?, ?)", [(k, slot + n) for n, (k, _) in enumerate(new)]

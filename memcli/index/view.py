@@ -273,6 +273,7 @@ class IndexedSpace(IndexedWords):
         def goes_on() -> bool:
             return monotonic() < ends
 
+        # A hook spends on meaning only the time that is left, and may have none.
         if within is not None and within <= 0:
             return None
         try:

@@ -34,6 +34,7 @@ class Terms(NamedTuple):
 
     def find(self, term: str) -> list[int]:
         """The offsets of the term in the text."""
+        # Searching in the text is faster than splitting it: that took most of the time of a second query.
         found = []
         word = f" {term} "
         at = self.text.find(word)

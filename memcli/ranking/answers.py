@@ -112,6 +112,7 @@ LENGTH = 70
 """The number of terms of a passage of usual length, with its heading."""
 SINCE_WEIGHT = 0.15
 """The score of a heading with a version if the topic asks since when."""
+# As three numbers `0.28.1` is common, and a commit about just that version ranked far behind; as a whole it is rare.
 EXACT_WEIGHT = 0.5
 """The score of a passage with all rare names of the topic: identifiers, versions, options, file names."""
 RARE_SHARE, RARE = 0.02, 3
@@ -334,6 +335,7 @@ class QuestionSignals:
 def _weights() -> Mapping[str, Mapping[str, Sequence[float]]]:
     """The weights in `confidence.json`: by use ("question", "prompt", each also with " by words") and form, the weights of
     Signals and the constant; by "calibration" and use, the weights of Evidence and the constant."""
+    # Read by `json`: a recall does not import `orjson`.
     with open(os.path.join(os.path.dirname(__file__), "confidence.json"), "rb") as file:
         found: Mapping[str, Mapping[str, Sequence[float]]] = json.load(file)
     return found

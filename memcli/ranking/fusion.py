@@ -75,6 +75,8 @@ CONTEXT_CANDIDATES = 100
 """The number of best rows whose groups are scored."""
 KIN_GROUPS = 5
 """The number of best groups all of whose members become candidates."""
+# Documents and changes repeat the words of whole sentences, notes do not: a larger share answers more questions about
+# repositories.
 WHOLE_SHARE, READ_WHOLE_SHARE = 0.3, 0.6
 """The share of the whole question in meaning, for memories and for passages of documents and changes; the rest is the question
 without common words."""
@@ -107,8 +109,11 @@ def rank(query: Query, view: IndexedSpace) -> Ranking:
     if query.period and is_listed(query.period):
         return Ranking(tuple(within_period(query, query.period, view)))
     topic_terms = [term for term in query_terms(query.topic) if term not in _EVERYWHERE] or query_terms(query.topic)
+    # Candidates are chosen among visible rows: filtered afterwards, a decision behind hundreds of commits would not be found
+    # with `--kind decision`.
     visible = view.visible(query)
     stats = view.lexical(topic_terms, CANDIDATES, visible, with_common=True)
+    # Right after an ingest most vectors are missing, and computing all would take minutes.
     first = _first(topic_terms, stats, view)
     measured = view.dense(_forms(query.topic, stats), query.deadline, visible, first, query.patience)
     near: Near | None = None if measured is None else weighed_forms(measured, WHOLE_SHARE)
@@ -127,6 +132,7 @@ def rank(query: Query, view: IndexedSpace) -> Ranking:
     styles = {row: style_of(entry) for row, entry in entries.items()}
     words = bm25f(stats, styles)
     whole = _whole(query, styles, stats, words, cosines)
+    # Rounded, so that machines whose sums differ in the last digits agree, and ids decide between equals.
     best = sorted(whole, key=lambda row: (-round(sum(whole[row].values()), 6), entries[row].id))
     leading = [name for name in dict.fromkeys(entries[row].group for row in best[:CONTEXT_CANDIDATES]) if name]
     groups = view.groups(leading)

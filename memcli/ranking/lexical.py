@@ -50,6 +50,7 @@ class Style(Record):
     __hash__ = object.__hash__
 
 
+# The tail belongs to the style: one that was fitted to prose cost a space of changes one answer in thirty.
 TALK = Style(k1=0.6, b=0.3, lexical=0.42, neighbours=0.1, group=0.25, group_words=0.25, tail=0.25, rank=1)
 PROSE = Style(
     k1=1.2, b=0.75, lexical=0.5, neighbours=0.1, group=0.25, group_words=0.25, tail=0.4, by_passage=True, rank=2
@@ -99,6 +100,7 @@ def bm25f(stats: TermStats, styles: Mapping[int, Style]) -> dict[int, float]:
             for weight, length, common in zip(FIELD_WEIGHTS, stats.lengths[row], LENGTHS, strict=True)
         ]
         score = 0.0
+        # In the order of the query, as the sum of floats depends on it.
         for term in stats.frequencies:
             if term in counts:
                 score += weights[term] * saturated(weighed(counts[term], norms), style.k1)
@@ -114,6 +116,7 @@ def most(stats: TermStats) -> float:
 
 def group_bm25(stats: TermStats, groups: Mapping[str, RecordedGroup]) -> dict[str, float]:
     """The score of each group, as if it were one text: a commit answers with all its files, a session with all turns."""
+    # The words of a commit are spread over its files, so the group as one text gains more than any weights of its parts.
     totals: dict[str, dict[str, float]] = {}
     for name, group in groups.items():
         total: dict[str, float] = {}
@@ -258,6 +261,7 @@ def speaker(question: str, names: Iterable[str]) -> str | None:
     return named[0] if len(named) == 1 else None
 
 
+# A share of the score: as a fixed part of a hundredth, confidence did not change rankings, and so feedback had no effect.
 CONFIDENCE_SHARE = 0.4
 """The share of its score that a memory of confidence 0 loses; feedback lowers confidence."""
 DECAY_SHARE = 0.05

@@ -11,6 +11,7 @@ from memcli.model.names import readable
 from memcli.record import Record, field
 from memcli.summarize.sentences import Sentence, split
 
+# Bounded, as for a quote that is never closed the rest of the text would be searched again and again.
 _DOCSTRING = re.compile(r"(?:\"\"\"|''')(.{1,4000}?)(?:\"\"\"|''')|/\*\*?(.{1,4000}?)\*/", re.DOTALL)
 _COMMENTS = re.compile(r"(?:^[ \t]*(?://[/!]?|#|--|;;+)(?!!)[^\n]*\n?)+", re.MULTILINE)
 _COMMENT_MARK = re.compile(r"^[ \t]*(?:///?!?|#+|--+|;;+|\*)[ \t]?", re.MULTILINE)

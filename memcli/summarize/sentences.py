@@ -12,6 +12,7 @@ from memcli.summarize.lexicon import ACTIONS, GENERIC, NOUN_CUES, PRODUCTS, VAGU
 from memcli.text.languages import FUNCTION_WORDS
 from memcli.text.passages import HEADING, ITEM, PROSE, ROW, STEP, read_blocks, read_sentences
 
+# All repetitions are bounded: the time must stay linear in the text, whatever it contains.
 _IMAGE = r"!\[[^\[\]\n]{0,300}\](?:\([^()\n]{0,500}\)|\[[^\[\]\n]{0,100}\])?"
 _LINK = r"\[([^\[\]\n]{1,300})\](?:\([^()\n]{0,500}\)|\[[^\[\]\n]{0,100}\])"
 _STARS = r"(?<![^\s(\"'\[])(\*{1,3})(?=[\w`\"'(])([^*\n]{1,300})(?<=[\w`.!?:;,)\"'])\1(?![\w*])"

@@ -101,6 +101,7 @@ def read_blocks(
     `with_commands`: a short command after a paragraph is appended to it, in backticks. Lines of prose for which `is_left_out`
     is true are dropped.
     """
+    # Front matter is metadata, not text of the author.
     if text.lstrip().startswith("---") and (front := re.match(_FRONT_MATTER, text)):
         text = text[front.end() :]
     # Searched only up to the end of the last comment: the lazy pattern would scan to the end for each unclosed `<!--`.
@@ -325,6 +326,7 @@ def passages(memory: Memory) -> list[Passage]:
     cut = _of_change if memory.kind == "diff" else _of_text
     found = list(cut(memory.raw))
     if memory.metadata.get("source"):
+        # A list of links into its own document, or a hunk without a word, answers nothing, so it weighs less.
         found = [replace(one, form=MARKUP) if _is_markup(one) else one for one in found]
     if not memory.raw.strip():
         text = structured(memory) or memory.summary_long or memory.path

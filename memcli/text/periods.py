@@ -16,6 +16,7 @@ from memcli.text.words import DAY_NUMBERS, MONTH_NUMBERS
 
 Resolve = Callable[[str], "tuple[str, str] | None"]
 """Looks up a version, tag or commit: its full name, and its time, RFC 3339 in UTC; None if there is none."""
+# Without the suffix, `0.32rc1` would be read as a version that ends with 1.
 PRE_RELEASE = r"[-._]?(?:alpha|beta|preview|pre|dev|post|rc|a|b|c)(?:[-._]?\d+)?"
 """The suffix of a pre-release after the numbers of a version, in lower case."""
 
@@ -51,6 +52,7 @@ _NAME = (
     rf"(?:(?:version|release|tag|commit)\s+[^\s?!,;:]*[^\s?!,;:.]"
     rf"|(?:{_NUMBERS}|[0-9a-f]{{7,40}})(?!\w|[.@/-]\w))"
 )
+# Tried in this order, as `from March to May` contains a span of the last form.
 _FORMS = (
     ("between", rf"\b(?:between|from)\s+({_SPAN}|{_NAME})\s+(?:and|to|until)\s+({_SPAN}|{_NAME})"),
     ("between", rf"\b(?:between|from)\s+((?:{_MONTH})\b)\s+(?:and|to|until)\s+((?:{_MONTH})\.?\s+\d{{4}}\b)"),
