@@ -196,7 +196,12 @@ def with_opposed(query: Query, sections: Sequence[Section], places: Sequence[Sea
     for place in places:
         wanted = sorted({name for sides in pairs.values() for space, name in sides if space == place.name})
         if wanted:
-            others.update({(place.name, name): memory for name, memory in _read(query, place, wanted).items()})
+            # By a query of ids: its filters leave out memories that are inactive, or not valid at the time of the query.
+            rows = (
+                place.view().visible(Query(topic="", now=query.now, at=query.at, ids=tuple(wanted))).only or frozenset()
+            )
+            memories = place.show(place.view().fetch(sorted(rows)))
+            others.update({(place.name, memory.id): memory for memory in memories})
     opposed = []
     for one in sections:
         sides = pairs.get((one.space, one.memory.id), [])
@@ -235,14 +240,6 @@ def _pairs(sections: Sequence[Section], places: Sequence[SearchedSpace]) -> dict
             if other[0] != own[0]:
                 found.setdefault(other, {})[own] = None
     return {own: list(sides) for own, sides in found.items()}
-
-
-def _read(query: Query, place: SearchedSpace, names: Sequence[str]) -> Mapping[str, Memory]:
-    """The memories of these ids that are active and valid."""
-    of_ids = Query(topic="", now=query.now, at=query.at, ids=tuple(names))
-    rows = place.view().visible(of_ids).only or frozenset()
-    read = place.show(place.view().fetch(sorted(rows)))
-    return {memory.id: memory for memory in read}
 
 
 def _holds_over(one: Memory, other: Memory) -> bool:

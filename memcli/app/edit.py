@@ -175,11 +175,10 @@ def edit(
     def change(memory: Memory, shelf: Shelf) -> Memory:
         if expected is not None:
             _check_unchanged(memory, expected, fields)
-        references = _resolved(shelf, memory, clean, now)
         raw = clean.get("raw")
         # Summaries and tags of the old text would keep statements that the new one no longer makes.
         made = follows(workspace.describe, memory, raw) if isinstance(raw, str) and raw.strip() else {}
-        edited = _edited(memory, {**made, **clean, **references}, redacted.flags)
+        edited = _edited(shelf, memory, {**made, **clean}, redacted.flags, now)
         if edited.scope == SESSION != memory.scope and not edited.session:
             raise UsageError(
                 "scope session needs a session", "`memcli remember --scope session` stores a memory of one"
@@ -258,17 +257,13 @@ def named(shelf: Shelf, refs: Sequence[str], recursive: bool) -> list[Memory]:
     return list(found.values())
 
 
-def _resolved(shelf: Shelf, memory: Memory, fields: Mapping[str, Json], now: str) -> dict[str, Json]:
-    """Those of `fields` that are references, as ids; links with their dates."""
-    resolved: dict[str, Json] = {}
+def _edited(shelf: Shelf, memory: Memory, fields: dict[str, Json], flags: Sequence[str], now: str) -> Memory:
+    """The memory with these fields, null for the default; references become ids, and links get their dates. `flags` are the kinds
+    of redactions. Raises UsageError."""
     if fields.get("links"):
-        resolved["links"] = resolve_links(shelf, fields["links"], memory.links, now)
+        fields["links"] = resolve_links(shelf, fields["links"], memory.links, now)
     if (ref := fields.get("superseded_by")) and (found := shelf.get(ref) or shelf.at(ref)):
-        resolved["superseded_by"] = found.id
-    return resolved
-
-
-def _edited(memory: Memory, fields: Mapping[str, Json], flags: Sequence[str]) -> Memory:
+        fields["superseded_by"] = found.id
     stored = memory_to_json(memory)
     data: dict[str, Any] = {**stored, **checked_fields(fields)}
     for name, value in fields.items():

@@ -58,9 +58,8 @@ def propose(workspace: Workspace, candidates: Sequence[Candidate], supersedes: s
     if not candidates:
         return []
     space = load_space(workspace.store, workspace.space)
-    supersedes = (
-        space.find(supersedes).id if supersedes else None
-    )  # by id: another memory may have the path when it is accepted
+    # By id: another memory may have the path when the proposal is accepted.
+    supersedes = space.find(supersedes).id if supersedes else None
     by_hash: dict[str, list[Memory]] = {}
     for memory in map(as_proposed, (*space.objects, *load_space(workspace.inbox, workspace.space).objects)):
         by_hash.setdefault(memory.hash, []).append(memory)
@@ -149,11 +148,6 @@ def is_plan(memory: Memory) -> bool:
 def withdraw(workspace: Workspace, memories: Sequence[Memory]) -> None:
     """Removes proposals from the inbox, so that they can be proposed again."""
     change_inbox(workspace, memories, lambda shelf: Change(drop=frozenset(m.id for m in memories if shelf.get(m.id))))
-
-
-def settle(workspace: Workspace, hashes: Collection[str]) -> None:
-    """Removes proposals from the inbox whose texts, by their hashes, were stored in another way."""
-    withdraw(workspace, [memory for memory in waiting(workspace) if memory.hash in hashes])
 
 
 def stub_of(memory: Memory) -> Memory:

@@ -159,9 +159,8 @@ def _purge(workspace: Workspace, space: str, memories: Sequence[Memory], now: bo
     for memory in memories:
         check_digest(memory, digest)  # before the derived space is changed, and again under the lock
     is_erased = _is_erased(workspace, space, now)
-    sources = _purge_derived(
-        workspace, space, memories, is_erased
-    )  # first, so that after a crash the purge can be repeated
+    # First, so that after a crash the purge can be repeated.
+    sources = _purge_derived(workspace, space, memories, is_erased)
     time = workspace.clock()
     purged = Purged(())
 

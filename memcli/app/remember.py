@@ -13,12 +13,11 @@ from memcli.codec.memory import checked_fields
 from memcli.errors import UsageError
 from memcli.model.findings import CONTRADICTS, DUPLICATES, RELATED, Found, Resolution
 from memcli.model.links import elsewhere, is_found
-from memcli.model.memory import Json, Memory, holds
+from memcli.model.memory import Json
 from memcli.model.names import check_tag, text_hash
 from memcli.model.shapes import LLM
 from memcli.model.space import Change
 from memcli.model.usage import COMPACTION
-from memcli.policy.draft import Draft
 from memcli.policy.retention import Place
 from memcli.record import Record, field, replace
 from memcli.safety.injection import without_marks
@@ -200,11 +199,9 @@ def fold(
     merges = dict(enumerate(request.get("merges", ())))
     outcomes = []
     for n, candidate in enumerate(candidates):
-        first = _unchanged(upserter.draft, merges.get(n), request["now"])
-        if first is not None:
-            outcomes.append(upserter.merge(first, candidate))
-        else:
-            outcomes.append(upserter.take(place(candidate, upserter.draft)))
+        target = merges.get(n)
+        merged = upserter.merge(target, candidate) if target is not None else None
+        outcomes.append(merged or upserter.take(place(candidate, upserter.draft)))
     outcomes += [upserter.supersede(request["supersedes"], candidate) for candidate in last]
     links = request.get("links", CHECK)
     if links != KEEP:
@@ -215,18 +212,10 @@ def fold(
     gone, steps = upserter.make_room(request.get("advice")) if may_compact else (frozenset[str](), ())
     gone |= upserter.dropped
     put = tuple(memory for name, memory in upserter.changed.items() if name not in gone)
-    merged = frozenset(step.merged.id for step in steps if step.merged)
+    displaced = frozenset(step.merged.id for step in steps if step.merged)
     return Change(
-        put, gone, request["now"], displaced=merged, advised=tuple(step.to_json() for step in steps)
+        put, gone, request["now"], displaced=displaced, advised=tuple(step.to_json() for step in steps)
     ), outcomes
-
-
-def _unchanged(draft: Draft, target: Sequence[str] | None, now: str) -> Memory | None:
-    """The memory that a candidate is merged into, if it is valid and has the text with which the candidate was compared."""
-    if target is None:
-        return None
-    first = draft.get(target[0])
-    return first if first is not None and first.active and holds(first, now) and first.hash == target[1] else None
 
 
 def _link_contradictions(upserter: Upserter, outcomes: Sequence[Json], request: Json) -> None:

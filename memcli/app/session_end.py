@@ -15,7 +15,7 @@ from functools import partial
 from memcli.app import session as sessions
 from memcli.app.candidate import Candidate
 from memcli.app.check import check
-from memcli.app.inbox import propose, rejected, settle, waiting, withdraw
+from memcli.app.inbox import propose, rejected, waiting, withdraw
 from memcli.app.remember import Outcome, prepare, remember
 from memcli.app.session import made_from
 from memcli.app.workspace import Workspace, load_space
@@ -233,7 +233,8 @@ def promote(workspace: Workspace, names: Sequence[str], *, asks: bool = False) -
     resolution = Resolution(check(workspace, candidates))
     outcomes = list(remember(workspace, candidates, resolution=resolution).outcomes)
     with workspace.behind_the_write("taking them out of the inbox"):
-        settle(workspace, {candidate.hash for candidate in candidates})
+        hashes = {candidate.hash for candidate in candidates}
+        withdraw(workspace, [memory for memory in waiting(workspace) if memory.hash in hashes])
     return outcomes
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing, suppress
 
 from memcli.app.talk import up_to_date
@@ -34,10 +34,10 @@ def embed_spaces(workspace: Workspace, goes_on: Callable[[], bool] = lambda: Tru
     """
     while goes_on():
         spaces = sorted(_indexed(workspace), key=lambda one: one[0].store.policy(one[1]).is_derived)
-        before = _versions(spaces)
+        before = [over.fingerprint(name) for over, name in spaces]
 
         def is_current() -> bool:
-            return goes_on() and _versions(spaces) == before  # noqa: B023 - called in this round only
+            return goes_on() and [over.fingerprint(name) for over, name in spaces] == before  # noqa: B023 - called in this round only
 
         for over, name in spaces:
             if not _embed(over, name, is_current):
@@ -96,15 +96,6 @@ def _embed(workspace: Workspace, space: str, goes_on: Callable[[], bool]) -> boo
     while True:
         with suppress(OutdatedError), opened(workspace, space) as (_, view):
             return view.embed(goes_on)
-
-
-def _versions(spaces: Sequence[tuple[Workspace, str]]) -> list[str]:
-    """The fingerprints of the spaces."""
-    found = []
-    for over, name in spaces:
-        with closing(over.store.open(name)) as snapshot:
-            found.append(snapshot.fingerprint)
-    return found
 
 
 def clusters(workspace: Workspace, space: str | None = None, *, only_known: bool = False) -> Clusters:

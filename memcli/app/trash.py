@@ -69,9 +69,8 @@ def collect(
         for run in _out_of_grace(workspace, policy, now):
             ids = frozenset(memory.id for memory in run.space.objects)
             workspace.check_erasable({run.name, *ids})
-            workspace.erase_traces(
-                run.space.name, ids
-            )  # first: after a crash, the run is still there for the next collection
+            # Before the run is dropped: after a crash, it is still there for the next collection.
+            workspace.erase_traces(run.space.name, ids)
             workspace.trash.drop(run, ids)
             erased = [Touched(m.id, "", memory_digest(m), "", m.created_at) for m in run.space.objects]
             workspace.audit.record(run.space.name, "erase", erased)

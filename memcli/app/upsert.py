@@ -119,9 +119,13 @@ class Upserter:
         self.keep(before if is_repeated else old)
         return outcome
 
-    def merge(self, first: Memory, candidate: Candidate) -> dict[str, Json]:
-        """Strengthens the memory `first` instead of storing the candidate, which repeats it; stored memories with the text of the
-        candidate become superseded by `first`. Returns the outcome."""
+    def merge(self, target: Sequence[str], candidate: Candidate) -> dict[str, Json] | None:
+        """Strengthens the memory with the id and hash `target` instead of storing the candidate, which repeats it; stored memories
+        with the text of the candidate become superseded by it. Returns the outcome; None where that memory is no longer valid,
+        or has another text than when the two were compared."""
+        first = self.draft.get(target[0])
+        if first is None or not first.active or not holds(first, self._now) or first.hash != target[1]:
+            return None
         for same in self.draft.find_by_hash(candidate.hash):
             if same.id != first.id and holds(same, self._now):
                 ended = replace(same, superseded_by=first.id, valid_until=self._now, updated_at=self._now)
@@ -239,8 +243,14 @@ class Upserter:
         digest = text_hash(given.get("raw", existing.raw), encode(content) if content is not None else b"")
         # Flags of earlier redactions stay: the marks of removed secrets may still be in the text.
         given["metadata"] = {**with_flags({**before, **given["metadata"]}, before.get(FLAGS, ())), "hash": digest}
-        if _is_only_elsewhere(existing, given):
-            del given["anchors"]
+        anchors = given.get("anchors", ())
+        if is_observed(given) and anchors and len(anchors) == len(existing.anchors):
+            from memcli.code.anchors import is_same_block
+
+            # Code that is unchanged on other lines keeps its anchors: recall finds the present lines, and a new line at the top
+            # of a file would otherwise rewrite the memories of all parts below it.
+            if all(is_same_block(old, new) for old, new in zip(existing.anchors, anchors, strict=True)):
+                del given["anchors"]
         if digest != existing.hash:
             follows = ("summary_micro", "summary_short", "summary_long")
             given = {**{k: candidate.derived[k] for k in follows if k in candidate.derived}, **given}
@@ -280,18 +290,6 @@ def _confirmed(existing: Memory, candidate: Candidate, now: str) -> Memory:
         active=True,
         updated_at=now,
     )
-
-
-def _is_only_elsewhere(existing: Memory, given: Mapping[str, Any]) -> bool:
-    """Whether a part of a file is unchanged, but on other lines."""
-    # Such anchors stay as they are: recall finds the present lines, and a new line at the top of a file would otherwise
-    # rewrite the memories of all parts below it.
-    anchors = given.get("anchors", ())
-    if not is_observed(given) or not anchors or len(anchors) != len(existing.anchors):
-        return False
-    from memcli.code.anchors import is_same_block
-
-    return all(is_same_block(old, new) for old, new in zip(existing.anchors, anchors, strict=True))
 
 
 def _made(fields: Mapping[str, Any]) -> Memory:
