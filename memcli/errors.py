@@ -108,6 +108,7 @@ def reporting_done(done: Callable[[], str]) -> Iterator[None]:
         counts = done()
         if not counts:
             raise
+        # The same class, since the exit code depends on it.
         kind = type(error) if isinstance(error, MemcliError) else StoreError
         raise kind(f"stopped after {counts}: {reason(error)}", "run the command again to do the rest") from None
 
@@ -119,6 +120,7 @@ def from_elsewhere(hint: str, place: str = "") -> Iterator[None]:
     try:
         yield
     except CorruptError as error:
+        # Newer data needs a newer memcli, wherever it comes from.
         hint = error.hint if isinstance(error, NewerError) else hint
         raise type(error)(f"{place}: {error.message}" if place else error.message, hint) from None
 

@@ -107,6 +107,7 @@ def anchored(workspace: Workspace, fields: Mapping[str, Json]) -> Mapping[str, J
     for item in made:
         if isinstance(item, Mapping) and isinstance(item.get("file"), str) and not is_inside(item["file"]):
             raise UsageError(f"cannot anchor to {show(item['file'])}", "give the path of a file in the work tree")
+    # The commits of all files by one call of git.
     opened = [item["file"] for item, before in zip(made, given, strict=True) if item is not before]
     commits = code.commits(sorted({*opened})) if code and opened else {}
     resolved = [

@@ -44,11 +44,13 @@ def fit(bundle: Bundle, render: Renderer, budget: int) -> Bundle:
     reserved = min(budget // _PINS, measure(first, bundle.always) - bare) if bundle.always else 0
     share = budget // WEAK_SHARE if bundle.is_weak else budget
     sections = _chosen(bundle.sections, measure, share - reserved, is_raw)
+    # The best memory is worth more than the reserve for pinned ones, and than a small bundle.
     if bundle.sections and not sections:
         sections, reserved = _chosen(bundle.sections, measure, budget, is_raw), 0
     if bundle.sections and not sections:
         return nothing
     always = _chosen(bundle.always, lambda pins: measure(first, pins) - bare, reserved, is_raw)
+    # Both were measured apart, and their headings may exceed the budget together.
     while always and measure(sections, always) > budget:
         always = always[:-1]
     return replace(bundle, sections=sections, always=always)
@@ -59,6 +61,7 @@ def _chosen(sections: Sequence[Section], measure: Measure, room: int, is_raw: bo
     if not sections:
         return ()
     one = replace(sections[0], level=forms(sections[0], is_raw)[0][0])
+    # The tokens around the memories: the difference of two bundles is one memory.
     frame = 2 * measure((one,)) - measure((one, one))
 
     def cost(section: Section, level: str, steps: int = 0) -> int:

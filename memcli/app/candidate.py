@@ -114,6 +114,7 @@ def candidate_of(memory: Memory) -> tuple[Candidate, str | None]:
     noted = note_of(memory)
     given = {*noted.get("given", []), "raw", "metadata"}
     fields = {name: getattr(as_proposed(memory), name) for name in MEMORY_FIELDS if name not in ("id", "version")}
+    # Accepting inspects the text again, and sets these marks anew.
     fields["metadata"] = {k: v for k, v in memory.metadata.items() if k not in (UNTRUSTED, ACCEPTED)}
     if "id" in given:
         fields["id"] = noted.get("id") or memory.id

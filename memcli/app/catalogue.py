@@ -168,6 +168,7 @@ class SpaceReader:
                 self._leave_index()
             else:
                 return
+        # Index and file have the same order: those that the index yielded before it failed are skipped.
         for n, (path, memory) in enumerate(self._read_file().memories(wanted)):
             if n >= done:
                 yield path, memory or ""

@@ -64,6 +64,7 @@ def check(
         return [()] * len(candidates)
     spaces = workspace.spaces_to_read
     for space in spaces if spaces[0] == workspace.space else [workspace.space]:
+        # Memories that were read from the repository are no claims (see `is_claim`).
         if space == REPO or workspace.store.policy(space).is_derived:
             continue
         try:
@@ -172,6 +173,7 @@ def _compared(
         finding = compare(claim, claim_of(memory.raw), cosine)
         if finding is None:
             continue
+        # An imported candidate may be older than the stored memory, and then cannot replace it.
         if given.get("created_at", memory.created_at) < memory.created_at:
             finding = replace(finding, newer_holds=False)
         # A duplicate with a field that the stored memory would not take over adds something, and is not merged.

@@ -54,6 +54,7 @@ def alter(
         draft = copies.over(shelf, refs, related)
         found = {memory.id: memory for memory in (copies.find(draft, ref) for ref in refs)}
         for ref in refs if digest is not None else ():
+            # Of a memory that is copied now, the caller has read the original.
             check_digest(copies.original(ref) or copies.find(draft, ref), digest)
         for name, memory in found.items():
             (clean,) = workspace.redactor.rewrite([memory], shelf.header.policy)

@@ -34,7 +34,7 @@ def export_space(
     with closing(workspace.store.open(name)) as snapshot:
         space = snapshot.header()
         if not part:
-            check_size(name, sum(1 for _ in snapshot.records()))
+            check_size(name, sum(1 for _ in snapshot.records()))  # before all memories are decoded
     if space.policy.is_private:
         raise RefusedError(
             f"space {name!r} is private (policy.visibility) and cannot be exported",

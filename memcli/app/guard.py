@@ -118,6 +118,7 @@ def _check(
     for file, (owner, line, text) in found:
         if owner in shown:
             memory = shown[owner]
+            # A rule that came with a clone must not stop commits before somebody here has reviewed it.
             binds = memory.enforce and workspace.trust.is_reviewed(space, memory.id)
             trigger = memory.triggers[memories[owner].triggers.index(text)]
             findings.append(GuardFinding(file, line, memory, label, trigger, binds))
@@ -133,6 +134,7 @@ _MIN_POINTS = 5.0  # reached by two words of the change in summary and text, or 
 def consult(workspace: Workspace, edits: Sequence[FileEdit], limit: int) -> list[str]:
     """At most `limit` lines about a change, constraints first. The backend of the workspace must be ADVICE_BACKEND. Raises as
     recall."""
+    # Without the weight of importance, which would let a memory reach _MIN_POINTS without a word of the change.
     query = Query(
         topic="", now=workspace.clock(), limit=limit, kinds=ADVICE_KINDS, min_score=_MIN_POINTS,
         weights={"importance": 0.0}, edits=tuple(edits),

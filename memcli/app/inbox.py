@@ -110,6 +110,7 @@ def take_in(workspace: Workspace, memories: Sequence[Memory], *, dry_run: bool) 
             workspace.inbox.update(workspace.space, partial(_with_rejected, stubs=stubs))
         proposals = [candidate_of(memory) for memory in new]
         there = {memory.id for memory in space.objects}
+        # A call has one `supersedes`, for its last candidate: each proposal with one needs a call of its own.
         propose(workspace, [candidate for candidate, old in proposals if old not in there])
         for candidate, old in proposals:
             if old in there:

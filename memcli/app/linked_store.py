@@ -62,6 +62,7 @@ class LinkedStore:
             for other in () if self.policy(space).is_derived else self.spaces():
                 if other != space and not self.policy(other).is_derived:
                     with closing(self.open(other)) as snapshot:
+                        # A search in bytes: decoding all memories of all spaces would delay every removal.
                         is_linking = any(mark in data for data, _ in snapshot.records())
                     severed += self._cut(other, names) if is_linking else []
             if severed:

@@ -145,6 +145,7 @@ def search(query: Query, place: SearchedSpace) -> SpaceHits:
     matched = {hit.entry.row for hit in ranking.hits}
     pinned = place.view().entries(place.view().pinned()).values()
     least = 0.0 if query.min_score is None else query.min_score
+    # A pinned memory that does not match has score 0, which a positive least score excludes.
     shown = tuple(Hit(e, 0.0, {}) for e in pinned if least <= 0 and e.row in visible and e.row not in matched)
     matched_by = find_leads(query, place.view(), visible)
     if query.edits is not None:
@@ -342,6 +343,7 @@ def answer(places: Sequence[SearchedSpace], label: str, query: Query) -> Bundle:
     confidence = _confidence(sections, found)
     is_hopeless = confidence is not None and confidence < LEAST and not query.is_prompt
     if is_hopeless:
+        # Nothing rather than wrong memories; but leads match exactly, whatever the confidence.
         sections = tuple(section for section in sections if section.is_lead)
     always, withheld_pins = reader.choose(query, pinned, ALWAYS_MOST, lambda hits: in_order(hits)[:ALWAYS_MOST])
     return Bundle(
@@ -380,6 +382,7 @@ def _ranked(query: Query, found: Sequence[SpaceHits]) -> Callable[[Sequence[Hit]
     def rank(hits: Sequence[Hit]) -> Sequence[Hit]:
         rest = [hit for hit in hits if id(hit) not in matched_by]
         if query.is_prompt:
+            # By probability: scores compare answers to a question, and a prompt need not be one.
             rest.sort(key=lambda hit: (-round(hit.confidence or 0.0, 4), hit.entry.id))
             return [*in_lead_order((hit, matched_by[id(hit)]) for hit in hits if id(hit) in matched_by), *rest][
                 : query.limit

@@ -102,6 +102,7 @@ def remember(
         return Stored()
     if links != KEEP:
         candidates = _abroad(workspace, candidates, drop=links == DROP)
+    # Not for a proposal: copying memories into `main` would change it before the review.
     if not (may_wait and workspace.store.policy(workspace.space).review):
         candidates, supersedes = refer_to_copies(workspace, candidates, supersedes)
     basic = request_of(workspace, candidates, supersedes)

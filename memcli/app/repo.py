@@ -78,6 +78,7 @@ def sync(workspace: Workspace, find_lost: Lost = lambda _: ()) -> int:
     now = workspace.clock()
 
     def apply(shelf: Shelf) -> Change:
+        # The space was read without its lock, and may have changed since.
         found = [m for name in marks if (m := shelf.get(name)) is not None and m.hash == stored[name].hash]
         put = {m.id: replace(m, superseded_by=marks[m.id]) for m in found}
         there = {name for name in gone if shelf.get(name) is not None}

@@ -60,7 +60,7 @@ def scan(document: Document, rules: Rules) -> list[Leak]:
         return list(_in_tree(document, tree, rules(wanted if is_usable else {})))
     detector = rules({"detectors": [SECRETS, f"-{EMAIL}"]})
     text = document.data.decode("utf-8", "replace")
-    data = text.encode()
+    data = text.encode()  # not those of the document: places of secrets are offsets in this encoding
     found = []
     for hit in detector.find(text):
         line = data.count(b"\n", 0, hit.start) + 1
@@ -71,6 +71,7 @@ def scan(document: Document, rules: Rules) -> list[Leak]:
 
 def _tree(document: Document) -> Mapping[str, Json] | None:
     """The parsed content of a file of memcli; None for any other file, and for a damaged one."""
+    # Before the bytes are parsed: most documents are not of memcli.
     if b"memcli/" not in document.data:
         return None
     try:

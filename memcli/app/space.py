@@ -33,6 +33,7 @@ def embed_spaces(workspace: Workspace, goes_on: Callable[[], bool] = lambda: Tru
     again. Vectors that were made before an error stay. Raises ProviderError, RefusedError.
     """
     while goes_on():
+        # Derived spaces last: they may be large, and stored memories are wanted first.
         spaces = sorted(_indexed(workspace), key=lambda one: one[0].store.policy(one[1]).is_derived)
         before = [over.fingerprint(name) for over, name in spaces]
 

@@ -29,6 +29,7 @@ CHUNK = "chunk"
 NAME = "sessions"
 """The name of the space of messages in a bundle."""
 _AT_ONCE = 2_000
+"""The number of messages in one write, so that a session with a million takes little memory."""
 _STATE = "sessions"
 
 

@@ -104,6 +104,7 @@ class Upserter:
             candidate = replace(candidate, given={**candidate.given, "id": same.id, "path": same.path})
         inherited = {"path": old.path, "kind": old.kind, "tags": old.tags, **({"pinned": True} if old.pinned else {})}
         candidate = replace(candidate, given={**inherited, **candidate.given})
+        # It ends now, or when it had ended before, but not before it began.
         until = max(min(old.valid_until or self._now, self._now), old.valid_from or "")
         before = old
         old = replace(old, valid_until=until, updated_at=self._now, version=increased(old.version))
@@ -115,6 +116,7 @@ class Upserter:
         link = {"to": old.id, "relation": SUPERSEDES, "weight": 1.0, "created_at": self._now}
         self.keep(replace(new, links=union(new.links, [link], link_key)))
         old = replace(old, superseded_by=new.id)
+        # Superseding a memory once more by the same text changes nothing, as any repeated command.
         is_repeated = replace(old, updated_at=before.updated_at, version=before.version) == before
         self.keep(before if is_repeated else old)
         return outcome

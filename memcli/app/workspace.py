@@ -163,6 +163,7 @@ class Workspace:
         Raises TypeError for a name that is no attribute."""
         if unknown := changes.keys() - Workspace.__annotations__.keys():
             raise TypeError(f"a workspace has no {', '.join(sorted(unknown))}")
+        # Without `__init__`, which would open the store once more.
         copy = object.__new__(type(self))
         vars(copy).update({**vars(self), **changes})
         return copy
@@ -237,6 +238,7 @@ def opened(workspace: Workspace, space: str | None = None) -> Iterator[tuple[Sna
             raise
         finally:
             view.close()
+            # After the view is closed, since this removes the files that it has open.
             if is_damaged:
                 workspace.index.rebuild(snapshot.space)
     finally:

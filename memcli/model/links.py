@@ -281,9 +281,8 @@ def _released(memory: Memory, gone: Mapping[str, Memory], dates: Mapping[str, st
         return replace(memory, links=links)
     successor: str | None = by
     seen: set[str] = set()
-    while (
-        successor is not None and successor in gone and successor not in seen
-    ):  # a chain that was edited by hand may be a circle
+    # A chain that was edited by hand may be a circle.
+    while successor is not None and successor in gone and successor not in seen:
         seen.add(successor)
         successor = gone[successor].superseded_by
     if successor is None or successor in gone:

@@ -90,6 +90,7 @@ _DIGITS = regex(r"\d+")
 def check_space(name: str) -> str:
     """Returns `name` if a space can have it on every file system: a name that a user may choose, or the journal of such a
     space. Raises UsageError."""
+    # A name is that of a file: Windows drops a trailing dot, and opens a device for some names.
     own = name.removeprefix(OWN_JOURNAL)
     is_odd = own != name and meant_by(own)[-1] != name
     if is_odd or not _SPACE.match(own) or ".." in own or own.endswith(".") or is_device(own):

@@ -278,6 +278,7 @@ def part_of(name: str, fields: Mapping[str, Shape]) -> tuple[list[str], Shape]:
 
 
 def _text_problem(value: str, shape: Shape, at: str) -> str | None:
+    # JSON and Python allow lone surrogates, which cannot be written as UTF-8.
     if not value.isascii():
         try:
             value.encode()

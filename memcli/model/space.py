@@ -111,6 +111,7 @@ class Space(Record):
         for memory in self.objects if ref else ():
             if memory.id == ref:
                 return memory
+            # An id has precedence over a path, so that the search goes on.
             if memory.path == ref:
                 exact = exact or memory
             elif memory.id.startswith(starts):

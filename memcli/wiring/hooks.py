@@ -39,7 +39,7 @@ def follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[st
         log.set_head(git_dir, build)
         built.merge(build_commits(workspace, repository, build))
         built.merge(build_files(workspace, repository.root))
-        head = repository.head()
+        head = repository.head()  # again: a build takes long, and commits may have been made meanwhile
     seen = log.head(git_dir)
     start = seen if seen and repository.has_commit(seen) else _start(repository, hook, arguments)
     result = _ingest(workspace, repository, log, hook, start, head)
@@ -110,6 +110,7 @@ def _start(repository: Repository, hook: str, arguments: Sequence[str]) -> str:
         return before if before.strip("0") and repository.has_commit(before) else repository.head()
     if hook == "post-merge" or (hook == "post-rewrite" and "rebase" in arguments):
         try:
+            # Git stores the head before a merge or a rebase in it.
             return repository.resolve("ORIG_HEAD")
         except MemcliError:
             return ""

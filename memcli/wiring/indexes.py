@@ -102,7 +102,7 @@ def open_index(
         # Its own index: the one of the present would be changed back and forth. Vectors are stored by text, and shared.
         revision = folder_for(layout.cache("revisions"), past.commit)
         return CachedIndex(revision, load, cache(warn), progress, folder, show)
-    if keep is make:
+    if keep is make:  # one workspace: nothing to keep open for a later call
         return CachedIndex(folder, load, cache(warn), progress, show=show, place=layout.index)
     from memcli.index.cache import ReusedIndex
 

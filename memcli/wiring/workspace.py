@@ -301,6 +301,7 @@ class StoreWorkspace(Workspace):
         other = global_root(self._environ)
         if self._past or other == self.root or not os.path.isdir(other) or os.path.islink(other):
             return None
+        # Not options that select a store, a space or a commit: they are for the store of the project.
         same = ("command", "freeze_clock", "backend", "embedder", "offline", "lock_wait")
         options = {**{name: self._options.get(name) for name in same}, "root": other}
         environ = without_server(self._environ)
