@@ -149,7 +149,7 @@ class LineServer:
             message = parse_message(line)
             request_id = message.id
             if not message.method:
-                if request_id == _ROOTS_ID:
+                if request_id == _ROOTS_ID:  # the server sends no other request
                     self._replies.put(message.result)
                 return
             if request_id is None:

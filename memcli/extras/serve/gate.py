@@ -97,7 +97,7 @@ class Gate:
         self._has_pages = has_pages
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] != "http":  # `lifespan`: the start and the end of the server
             await self._app(scope, receive, send)
             return
         deadline = asyncio.timeout(TOTAL_SECONDS)
@@ -128,6 +128,7 @@ class Gate:
             await answer.refuse(refused)
             return
         path, method = scope["path"], scope["method"]
+        # No token is needed for health, for a one-time link, and for the files of the page that explains how to get a link.
         is_open = path in _OPEN or path.startswith(_STATIC)
         token, session, error = None, "", None
         try:

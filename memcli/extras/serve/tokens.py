@@ -70,7 +70,7 @@ class Tokens:
             return known
         make_folder(os.path.dirname(self.first_file))
         with self._locked():
-            found = self._read_first()
+            found = self._read_first()  # another process may have created it meanwhile
             if found is None:
                 found = PREFIX + secrets.token_urlsafe(_BYTES)
                 write_file(self.first_file, f"{found}\n".encode(), 0o600)

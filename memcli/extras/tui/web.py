@@ -25,6 +25,7 @@ _SECONDS = 5.0
 """How long the process of a page may take to end after a request to quit."""
 MAX_PAGES = 8
 """The most pages at once: each has a process."""
+# Styles are inline in the page; scripts are only in files.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self' ws://{host}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -97,6 +98,7 @@ class LocalServer(Server):
         @web.middleware
         async def guard(request: web.Request, handler: _Handler) -> web.StreamResponse:
             """Refuses requests to another host, from another page, or without the key."""
+            # A page of another site can make a browser send requests here under a name of its own (DNS rebinding).
             if request.host not in (f"{HOST}:{self.port}", f"localhost:{self.port}"):
                 raise web.HTTPForbidden(text="wrong host")
             if request.headers.get("Origin", f"http://{request.host}") != f"http://{request.host}":

@@ -51,6 +51,7 @@ def silent_kind(folder: str, table: str = _TABLE) -> str | None:
 
 MAX_NEWS = 1_000
 _MAX_WATCHES = 128
+# The errors of a system whose limits on watches, open files or memory are reached.
 _LIMITS = frozenset([errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM])
 
 
