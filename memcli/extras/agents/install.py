@@ -61,7 +61,7 @@ def plan_install(site: Site, name: str, *, next_turn: bool = False) -> InstallPl
         after = change.after or ""
         warnings += [f"{path} is not memcli's and is left as it is" for part in parts if part.state(after) == FOREIGN]
         if change.after != change.before:
-            # Now, for all files, and not at the write of the first that fails: nothing is to be undone then.
+            # Checked for all files before any is written, so that a read-only one leaves nothing to undo.
             check_writable(path)
             changes.append(change)
         if note is not None:

@@ -105,7 +105,7 @@ def digest(*parts: str) -> str:
     """A digest of the texts in this order: 16 hexadecimal digits."""
     made = blake2b(digest_size=8)
     for part in parts:
-        # The NUL tells ("ab", "c") from ("a", "bc").
+        # With a NUL, ("ab", "c") and ("a", "bc") have different digests.
         made.update(part.encode() + b"\0")
     return made.hexdigest()
 
