@@ -349,6 +349,7 @@ class _FieldMerge(Record, frozen=False):
     conflicts: dict[str, tuple[Json, Json]] = field(default_factory=dict)
 
     def merged(self, name: str, base: Json, newer: Json, older: Json) -> Json:
+        """The merged value of a field from its three versions, _MISSING where there is none; adds to `conflicts`."""
         if name == "updated_at":
             return max(newer, older)
         if name in ("strength", "version"):

@@ -342,6 +342,7 @@ def _header(tree: Json, where: str) -> Space:
         metadata=tree.get("metadata", {}),
         policy=policy_from_json(tree.get("policy", {})),
         updated_at=tree.get("updated_at", ""),
+        # In memory, memories of all known versions are in full form. A newer version stays, so that `check_writable` refuses it.
         version=version if version > VERSION else FULL_VERSION,
         extra={name: value for name, value in tree.items() if name not in _KNOWN},
     )

@@ -63,6 +63,7 @@ class SpliceShelf:
                 raise self._damaged()
             self._end = end + len(CLOSE)
         self._size = -1
+        # A small file is held whole, since many lookups by windows cost more than one pass over memory.
         self._few = _FEW if len(data) <= HELD else _FEW_WINDOWED
         self._searched: dict[bytes, list[int]] = {}
         self._tables: dict[bytes, dict[bytes, list[int]]] = {}

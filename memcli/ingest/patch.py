@@ -65,7 +65,7 @@ def read_diff(data: bytes, where: str) -> list[FileEdit]:
 
 
 def _beginning(section: DiffSection) -> bytes:
-    """As much of the hunks as is looked at for symbols."""
+    """The first lines of the hunks, at least REACH bytes if they have so many: `touched` reads no more."""
     lines, size = [], 0
     for line in chain.from_iterable(hunk.source() for hunk in section.hunks):
         lines.append(line)

@@ -59,7 +59,7 @@ _PART = regex(r"(first|last) (\d{1,3}) days? of (month|quarter|year|(\d{1,2}) we
 _NAME = regex(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 _DAY = timedelta(days=1)
 _MONTHS: Mapping[str, int] = {"month": 1, "quarter": 3, "year": 12}
-_LEAP = "2000-"
+_LEAP = "2000-"  # a leap year, in which 02-29 is valid
 
 _Holds = Callable[[date], bool]
 

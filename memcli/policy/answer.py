@@ -30,7 +30,7 @@ _FENCE = regex(r"\s*(?:```|~~~)")
 
 
 _Unit = tuple[str, bool]
-"""A sentence or line, and whether it stands on a line of its own."""
+"""A sentence or line, and whether it is a whole line, as in code and lists."""
 
 
 def best_sentence(text: str, wanted: frozenset[str]) -> str:
@@ -109,7 +109,7 @@ def _units(text: str) -> Iterator[_Unit]:
 
 
 SHOWN = 800
-"""Characters up to which a passage is shown with what stands around it under the same heading."""
+"""The most characters of a passage and its neighbours under the same heading that are shown together."""
 MOST_MORE = 7
 """The most further passages of one memory, and, below, the most hunks of a commit among all that are shown."""
 MOST_HUNKS = 2

@@ -234,7 +234,7 @@ class Draft:
         return [(before, after) for before, after in touched if before is not after]
 
     def going(self) -> Going:
-        """The memories removed or replaced, in their last state and in order, those that only this draft had included."""
+        """The memories removed or replaced, in their last state and in order, also those that were only pending."""
         gone = sorted({**self._displaced, **self._gone}.values(), key=lambda memory: memory.order)
         displaced = frozenset(self._displaced.keys() - self._gone.keys())
         pairs = [(self._base.get(name), after) for name, after in sorted(self._put.items())] if self._gone else []

@@ -314,6 +314,7 @@ class Detector:
             (item["name"], _own_pattern(item["regex"], f"pii_redaction.patterns[{n}].regex"))
             for n, item in enumerate(policy.get("patterns", ()))
         ]
+        # A pattern such as `.` in the policy of a clone would turn every note into a mark.
         wide = _too_wide([pattern for _, pattern in own])
         self.ignored = tuple(own[n][0] for n in wide)
         self._own = tuple(one for n, one in enumerate(own) if n not in wide)

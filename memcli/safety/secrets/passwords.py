@@ -37,6 +37,7 @@ _TERM = re.compile(
     r"2fa|mfa|i18n|l10n|k8s|ipv\d|tls|1password|log4j|ec2|http/?\d|p\d\d\b|c\+\+|os/?2|web\d|python\d|postgres\d|es\d)",
     re.IGNORECASE,
 )
+# Only one `=` and a bounded value: else a long text that repeats "password=" would be searched from each of them to its end.
 ARGUMENT = re.compile(r"(?:[a-z]{2,}(?:[_-][a-z]+)*|[A-Z]{2,}(?:_[A-Z]+)*)=(?=[^=]{1,200}={0,2}\Z)")
 _BRACKETED = re.compile(r"[*&!-]{0,2}[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*[(\[{<]")
 _ODD = re.compile(r"[a-z][A-Z](?![a-z]{2})|[A-Z][a-z](?=[A-Z])|\d(?=[A-Za-z])")

@@ -69,7 +69,7 @@ def label_of(name: str) -> Label | None:
         return None
     last = words[-1]
     if last == "pass" and len(words) > 1:
-        # Only with an owner a `pass` is a password: `second_pass` is one of a compiler.
+        # `db_pass` is a password and `second_pass` is not; a variable in capitals mostly is one.
         owner = words[-2]
         if owner not in _OWNERS and not (name.isupper() and owner not in _PASSES):
             return None
