@@ -79,9 +79,13 @@ Lines = tuple[int, int]
 _PARTS = re.compile(r"::|[.#]")
 _MAX_PARTS = 20
 _MAX_HEAD = 300
+"""The most characters of a line before the name that it defines, and after it to the beginning of the body."""
 _MAX_PARAMETERS = 5_000
+"""The most characters of a list of parameters."""
 _MAX_BODY = 200_000
+"""The most characters of a definition."""
 _MAX_PARSED = 1 << 18
+"""The most characters of Python that are parsed; longer code is read as other languages are."""
 _MAX_LOOKS = 1_000
 """The most occurrences of a name to examine: a file from a stranger may have any number."""
 _PYTHON = (".py", ".pyi")

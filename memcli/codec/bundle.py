@@ -226,6 +226,7 @@ _TITLE = "# Memory of "
 _BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?# Memory of [^\r\n]*\r?\n\r?\nMemories: \d")
 _MARK = b'\n  "format": "memcli/export",'
 _TAIL = 1 << 16
+"""The number of bytes at the end of a document in which its head is searched."""
 _OPEN = "```json"
 _CLOSE = "```"
 UNQUOTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
@@ -330,6 +331,7 @@ _PLAIN = regex(r"[^\W_](?:[\w .+@()-]{0,98}[\w+@()-])?\Z")
 _FIELD = regex(r'([A-Za-z_]\w*|"(?:[^"\\]|\\.)*"): (.*)\Z')
 _DULL = regex(r"[^\w]+")
 _LONGEST = 60
+"""The most characters of a path segment in the name of a file that differs from its path."""
 
 
 def encode_folder(export: Export) -> Iterator[tuple[str, bytes]]:

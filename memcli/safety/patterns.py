@@ -136,10 +136,13 @@ def looser(pattern: str) -> str:
 
 
 _FEW = 12
+"""Up to so many literals are searched one by one."""
 _PLENTY = 400_000
 """Searching more characters than this without RE2 takes longer than loading it and compiling the patterns."""
 _LONG = 4000
+"""A text of fewer characters is searched for all literals one by one."""
 _PART = 4
+"""The number of characters at the beginning of a literal by which it is ruled out in a long text."""
 
 
 _SEEN = [0]

@@ -40,8 +40,11 @@ OBEYED = (
 
 
 _CLAUSE = 80
+"""The most characters before a match in which a negation or a report is searched."""
 _NEAR = 300
+"""The most characters on each side of a match in which its context is searched."""
 _OPENED, _CLOSED = 40, 80
+"""The most characters before and after a match within which the quotation marks around it must be."""
 _CUT = r".*(?:[.!?;:\n]|, | and | but | then | just | simply | instead |--| - |—)"
 _FORBIDDEN = (
     r"\b(?:never|not|cannot|avoid|refuses? to|forbidden to|no (?:agent|assistant|model|bot|user|one)s?)\b|n't\b"
@@ -116,6 +119,7 @@ def _is_quoted(text: str, start: int, end: int) -> bool:
 
 
 _HEAD_OF_TEXT = 4000
+"""The number of characters at the beginning of a text in which the words of ABOUT are searched."""
 
 
 def find_reasons(text: str) -> frozenset[str]:
@@ -219,6 +223,7 @@ _NEGATED_BEFORE = ("不要", "不得", "不能", "切勿", "请勿", "禁止", "
 
 
 _BEFORE, _AFTER = 14, 12
+"""The number of characters before and after a verb in which its negation is searched."""
 _STOPS = (". ", "; ", "! ", "? ", "\n\n", "。", "！")
 
 
@@ -253,6 +258,7 @@ def _is_negated(low: str, at: int, end: int) -> bool:
 Groups = Sequence[Sequence[str]]
 _PUNCTUATION = bytes.maketrans(b"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", b" " * 32)
 _HEAD = 5
+"""The number of characters of a literal by which its rules are found without RE2."""
 
 
 class Suspects:

@@ -21,12 +21,15 @@ _SKELETON = str.maketrans("l1!|0@43$576982+", "iiiioaaesstgabzt"[:16])
 _KEY_WORDS = frozenset(_WORDS["key_words"])
 _SKELETONS = {word.translate(_SKELETON): word for word in _KEY_WORDS}
 _LONG = 12
+"""The least characters of a word that may be several words in a name, or an encoded text."""
 _SINGLES = r"\b" + r"\w[ ._*|-]+" * 6
 _ORDERED = tuple(_WORDS["ordered"])
 _OBJECTS = tuple(_WORDS["objects"])
 _TELLING = 3
+"""A name with at least so many key words is read as a sentence."""
 _DEPTH = 2
 _MOST = 1 << 20
+"""The most characters of base64 from several words that are decoded together."""
 _SANDWICH = r"[a-z][0-9@$!|+][a-z]"
 _TWO_SANDWICHES = rf"{_SANDWICH}[\s\S]*?{_SANDWICH}"
 _CODED = r"&(?:#\d|#x[\da-f]|[a-z]{2,8};)|%[2-7][\da-f]|\\(?:u00|x)[2-7][\da-f]|\\u\{"

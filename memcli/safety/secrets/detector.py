@@ -41,9 +41,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 _NEAR = 200
+"""The number of bytes before and after a change that are part of a view."""
 _FAR = 4096
+"""The most bytes after these up to the end of a word."""
 _SHORT = 40_000
+"""In a text of fewer bytes, the length of all words is checked before encoded ones are searched."""
 _LEAST_BLOB = 24
+"""The least bytes of a word that may be an encoded text."""
 _GAP = b"\n\x00\n"
 _FORMS = "\uff01-\uff5e\U0001d400-\U0001d7ff\u24b6-\u24e9\u2070-\u2079"
 """Letters in another form: full width, mathematical, in circles."""
@@ -289,9 +293,12 @@ def _printable(data: bytes) -> str | None:
 SECRETS = "secrets"
 MAX_PATTERNS = 100
 _CONTEXT = 200
+"""The most bytes before a match that its check gets."""
 _DEPTH = 2
+"""How often decoded text is decoded again."""
 _RANKS = {id(rule): rank for rank, rule in enumerate(RULES)}
 _ROUNDS = 8
+"""How often a text is searched at most: after each redaction again, until nothing is found."""
 _MARK = r"\[REDACTED:[a-z0-9_]{1,64}\]|redacted-[a-z0-9-]{1,64}-[0-9a-f]{8}"
 _MARKS = ("[REDACTED:", "redacted-")
 
