@@ -17,6 +17,8 @@ _INTERRUPTED = 130
 _COLLECT_AFTER = 50_000
 """New containers between two runs of the garbage collector. With Python's 700, a tenth of a recall is spent on looking for
 garbage that a short command does not make."""
+_ANSWERED = ("recall", "get", "show", "list", "guard", "hook")
+"""`client.VERBS`, which not every command has to import."""
 
 
 def main() -> None:
@@ -38,6 +40,8 @@ def main() -> None:
 
             complete(sys.argv[2:])
             _exit(0)
+        if sys.argv[1:2] and sys.argv[1] in _ANSWERED:
+            _ask_helper(sys.argv[1:])
         from memcli.cli.output import finish, prepare_streams, reported
 
         prepare_streams()
@@ -58,6 +62,26 @@ def main() -> None:
         _exit(code)
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
+
+
+def _ask_helper(args: list[str]) -> None:
+    """Ends the process with the answer of a helper, if one runs and answers. Returns if this process has to do it."""
+    mode = os.environ.get("MEMCLI_HELPER")
+    if mode == "off":
+        return
+    from memcli.client import ask, may_ask
+
+    if not may_ask(args, os.environ):
+        return
+    code = ask(args)
+    if code is not None:
+        os._exit(code)  # all that there was to write is written
+    if mode == "require":
+        sys.exit("memcli: no helper answered (MEMCLI_HELPER=require)")
+    if mode == "auto":
+        from memcli.extras.helper.starting import start_helper
+
+        atexit.register(start_helper)
 
 
 def _exit(code: int) -> NoReturn:

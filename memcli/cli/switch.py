@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from memcli.cli.verb import CommandContext
+from memcli.wiring import extra
 
 
 def switch_memory(session: CommandContext, *, on: bool) -> None:
@@ -14,6 +15,8 @@ def switch_memory(session: CommandContext, *, on: bool) -> None:
 
     workspace = session.open(tells_off=False)
     changed = switch(workspace.root, on=on)
+    if not on:
+        extra("helper.starting").end_helper(workspace.root)
     state = "on" if on else "off"
     text = f"memory is {'' if changed else 'already '}{state} in this clone"
     session.output.confirm({"state": state, "changed": changed}, text)

@@ -44,6 +44,7 @@ _ENVIRONMENT = (
     ("MEMCLI_OFFLINE", "1: no language model is asked"),
     ("MEMCLI_OFF", "1: hooks, watch and agents do nothing"),
     ("MEMCLI_BACKGROUND", "off: no work is left to a process in the background"),
+    ("MEMCLI_HELPER", "off: ask no helper; auto: the first command starts one; require: fail without one"),
     ("MEMCLI_PROPOSE", "1: what is remembered waits in the inbox"),
     ("MEMCLI_SESSION", "the session that commands belong to"),
     ("MEMCLI_USER", "who is at work, in the audit log"),

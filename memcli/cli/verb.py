@@ -100,7 +100,8 @@ class CommandContext:
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         """`output` defaults to the streams, `opener` to `wiring.workspace.open_workspace`. A server passes the `environ` of its
-        client, which names the client's stores and user. `has_model` says that the embedding model is already in memory."""
+        client, which names the client's stores and user. `has_model` says that the embedding model is already in memory,
+        `is_resident` that the process is the helper, which outlives the command."""
         self.options: dict[str, str | None] = {
             "command": command, "space": common.space, "root": common.root, "freeze_clock": common.freeze_clock,
             "offline": "1" if common.offline else None,
@@ -116,7 +117,7 @@ class CommandContext:
         self._made = ""
         self._has_noted_off = False
         self._notes: list[str] = []
-        self.has_model = False
+        self.has_model = self.is_resident = False
         self.observer = Observer()
         self.counters: LocalCounters | None = None
         self.space = ""
@@ -194,6 +195,17 @@ class CommandContext:
         values, places = read(config, command, options, given, self.output.note, is_accepted=is_accepted)
         with naming_place(values, places):
             yield values
+
+    def keep_helper(self) -> None:
+        """Has a helper answer the commands of others (`extras/helper`) for as long as this process runs."""
+        from memcli.wiring import extra
+        from memcli.wiring.roots import locate
+
+        with suppress(MemcliError):
+            root = locate(self.options, self._environ)
+            if root is not None and not self.is_frozen:
+                process = os.getpid()
+                extra("helper.starting").start_helper(root, f"{self._command} {process}", [process])
 
     @property
     def is_frozen(self) -> bool:

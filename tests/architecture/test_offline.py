@@ -18,9 +18,10 @@ NETWORK = frozenset(
 WEB = "memcli/extras/tui/web.py"
 SERVER = {
     *(f"{WEB}: {name}" for name in ("aiohttp", "aiohttp.web", "socket")), "memcli/extras/serve/server.py: socket",
+    "memcli/extras/helper/answering.py: socket",
     *(f"memcli/extras/serve/{module}.py: http{name}" for module in ("bodies", "gate", "problems") for name in ("", ".HTTPStatus")),
 }  # fmt: skip
-"""`browse --web` and `serve` listen on the loopback; of `http`, numbers of statuses alone are used."""
+"""`browse --web` and `serve` listen on the loopback, the helper on a socket that is a file; of `http`, numbers of statuses alone are used."""
 PROBE = """
 import sys
 attempts = []

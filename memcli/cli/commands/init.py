@@ -119,6 +119,8 @@ def _undo(session: CommandContext, options: InitOptions) -> int:
         raise RefusedError("nothing was deleted", "add --yes to delete the store without asking")
     session.options["root"] = root
     code, lines = 0, []
+    if extra("helper.starting").end_helper(root):
+        lines.append("ended the helper")
     with chdir(os.path.dirname(root)):
         lines += extra("agents.setup").uninstall_agents(session)
         with suppress(NotFoundError):  # there is no repository

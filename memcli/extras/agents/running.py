@@ -15,7 +15,7 @@ from memcli.cli.background import FOREGROUND, embed_missing, start
 from memcli.cli.verb import CommandContext
 from memcli.clock import system_clock
 from memcli.errors import MemcliError
-from memcli.extras.agents.events import BEFORE_TOOL, PROMPT, SESSION_START, last_event
+from memcli.extras.agents.events import BEFORE_TOOL, PROMPT, SESSION_END, SESSION_START, last_event
 from memcli.extras.agents.payload import MAX_BYTES, MOST_PIPED, Payload, caller_of, is_idle, read_payload
 from memcli.extras.agents.records import Spool
 from memcli.model.findings import reason_of
@@ -25,6 +25,7 @@ from memcli.store.log import Log
 from memcli.store.notes import Mark
 from memcli.store.state import State
 from memcli.store.trust import is_off
+from memcli.wiring import extra
 from memcli.wiring.roots import locate
 
 # With the start of the interpreter it is less than three seconds.
@@ -46,7 +47,8 @@ def run_agent_hook(session: CommandContext, event: str, agent: str, *, next_turn
     Raises nothing, whatever is on standard input."""
     session.output.quiet = True
     began = time.monotonic()
-    is_forked = not os.environ.get(FOREGROUND) and hasattr(os, "fork")
+    # The helper has threads, which a forked process lacks, and a limit of its own.
+    is_forked = not os.environ.get(FOREGROUND) and not session.is_resident
 
     def work(report_root: ReportRoot) -> str:
         text = ""
@@ -57,13 +59,6 @@ def run_agent_hook(session: CommandContext, event: str, agent: str, *, next_turn
         return text
 
     if not is_forked:
-        if not os.environ.get(FOREGROUND):  # pragma: no cover - Windows
-            # The hook cannot leave its work to a forked process here, so it must not outlive its limit.
-            import threading
-
-            timer = threading.Timer(_LIMIT_SECONDS, os._exit, [0])
-            timer.daemon = True
-            timer.start()
         _print(work(lambda _: None))
         return
 
@@ -144,6 +139,11 @@ def _answer(
         )
     ):
         start(["session", "sync", "--background", "--quiet", f"--root={workspace.root}"])
+    if is_hurried and event == SESSION_START:
+        helper = extra("helper.starting")
+        helper.start_helper(workspace.root, payload.session or agent, helper.ancestors())
+    elif event == SESSION_END:
+        extra("helper.starting").end_session(workspace.root, payload.session or agent)
     return refuse(agent, payload.native, outcome.text) if outcome.is_refusal else wrap(agent, event, outcome.text)
 
 

@@ -224,6 +224,9 @@ def _others(root: str, options: Mapping[str, str | None], environ: Mapping[str, 
     is_accepted = FileTrust(Layout(root)).is_accepted
     trust = "created or accepted here" if is_accepted else "cloned and not yet accepted (`memcli trust --status`)"
     yield Check("trust", True, trust)
+    if found := extra("helper.starting").running(root):
+        told = f"process {found[0]} has answered {found[1]:,} commands (`memcli off` ends it)"
+        yield Check("helper", True, told)
     try:
         yield Check("provider", *extra("providers.opening").health(open_workspace(options, environ), environ))
     except MemcliError as error:

@@ -56,7 +56,7 @@ def command(session: CommandContext, options: McpOptions) -> None:
 
         root = session.options["root"]
         find_project = partial(enter_project, environ=os.environ) if root is None else None
-        serve_stdio(make_offer(_calls(session, root), options.tools, find_project))
+        serve_stdio(make_offer(_calls(session, root), options.tools, find_project), session.keep_helper)
     else:
         _serve_http(session, options.tools, options.http)
     sys.stderr.flush()

@@ -111,8 +111,11 @@ class LineServer:
     the server from reading requests.
     """
 
-    def __init__(self, offer: Offer, source: BinaryIO, target: BinaryIO) -> None:
-        self._offer = offer
+    def __init__(
+        self, offer: Offer, source: BinaryIO, target: BinaryIO, ready: Callable[[], object] = lambda: None
+    ) -> None:
+        """`ready` is called once, after the first answer is written."""
+        self._offer, self._ready = offer, ready
         self._source, self._target = source, target
         self._results = Results(offer)
         self._changed = Condition()
@@ -245,14 +248,16 @@ class LineServer:
                 return
             if is_first:
                 self._offer.calls.load()
+                self._ready()
                 is_first = False
 
 
 _LOOK_SECONDS = 1.0
 
 
-def serve_stdio(offer: Offer) -> None:
-    """Serves one client, until standard input ends and its requests are answered, or the parent process has ended."""
+def serve_stdio(offer: Offer, ready: Callable[[], object]) -> None:
+    """Serves one client, until standard input ends and its requests are answered, or the parent process has ended. `ready` is
+    called once, after the first answer."""
     # Without its parent this process ends even while a tool runs: writes are all or nothing.
     parent = os.getppid()
 
@@ -270,7 +275,7 @@ def serve_stdio(offer: Offer) -> None:
     os.dup2(nothing, sys.stdin.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     os.close(nothing)
-    LineServer(offer, os.fdopen(source, "rb"), os.fdopen(target, "wb")).run()
+    LineServer(offer, os.fdopen(source, "rb"), os.fdopen(target, "wb"), ready).run()
 
 
 async def check_bodies(app: Any, scope: Any, receive: Any, send: Any) -> None:

@@ -115,5 +115,6 @@ def _serve(session: CommandContext, options: ServeOptions, workspace: Workspace,
         printed = {"address": address, "login": link}
         session.output.answer(printed, f"serving on {address}\nopen {link}", on_one_line=True)
         sys.stdout.flush()  # a pipe would get it when the server ends
+        session.keep_helper()
 
     asyncio.run(serve(listening, pool, app, ready))

@@ -75,6 +75,7 @@ def command(session: CommandContext, options: BrowseOptions) -> None:
     # The interface shows warnings and progress itself: text on standard error would corrupt the screen.
     recaller = Recaller()
     workspace = open_workspace(session.options, os.environ, warn=recaller.warn, progress=recaller.progress)
+    session.keep_helper()
     browser = Browser(workspace, scope, Editor(EditorFile, _add), recaller)
     browser.run()
     for path in browser.main_screen.changer.unsaved:
@@ -101,6 +102,7 @@ def _serve(session: CommandContext, options: BrowseOptions) -> None:
     with listen(options.port) as place:
         server = LocalServer(words, secrets.token_urlsafe(16), place)
         session.output.note(f"open {server.address} (Ctrl-C ends)")
+        session.keep_helper()
         server.run()
 
 

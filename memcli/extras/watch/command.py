@@ -106,6 +106,8 @@ def _watch(session: CommandContext, options: WatchOptions) -> None:
         while is_off(workspace.root, os.environ):
             if options.once or stop.wait(1):
                 return
+        if not options.once:
+            session.keep_helper()
         all_is_new = False
         while _run(session, workspace, options, stop, all_is_new):
             session.output.note(f"the store was removed or replaced: waiting for {workspace.root}")

@@ -1,0 +1,220 @@
+"""The client of the helper (`extras/helper`): has a process of memcli that runs anyway answer a command.
+
+It imports built-in modules alone, since it saves a command the time that importing the rest takes: `_socket` is what the
+standard library's `socket` is made of, without ten milliseconds of enumerations. It falls back to the process as it is
+whenever anything is not as expected.
+
+A request is two lengths of four bytes, then fields between NUL bytes, then the standard input. An answer is frames: a kind
+of one byte, a length of four bytes, and data.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from time import monotonic
+
+from memcli import __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from _socket import socket
+    from collections.abc import Mapping, Sequence
+
+VARIABLE = "MEMCLI_HELPER"
+OFF, AUTO, REQUIRE = "off", "auto", "require"
+VERBS = frozenset(("recall", "get", "show", "list", "guard", "hook"))
+"""The commands that a helper answers: those that read, and the hooks of agents."""
+RUN, JOIN, LEAVE, END, STATUS = "run", "join", "leave", "end", "status"
+"""What a request is for: to run a command; to begin, or to end, a session that needs the helper; to end it; to report."""
+ACCEPTED, DECLINED, STDOUT, STDERR, EXIT = b"a", b"n", b"1", b"2", b"x"
+"""The kinds of frames. The data of `EXIT` is the exit code, that of `DECLINED` the reason."""
+HEAD = 8
+MAX_INPUT = 1 << 24
+"""The most standard input that is sent, in bytes."""
+_ACCEPT_SECONDS = 0.02
+_ANSWER_SECONDS = 60.0
+_HOOK_SECONDS = 0.5
+"""How long after its start a hook whose helper died may still begin anew: an agent waits for it."""
+_OF_SESSIONS = (["session-start"], ["session-end"])
+_BROKEN_PIPE = 141
+
+
+def run_folder(environ: Mapping[str, str]) -> str:
+    """The folder of the user's sockets."""
+    base = environ.get("XDG_RUNTIME_DIR") or environ.get("XDG_STATE_HOME")
+    if not base:
+        base = os.path.join(os.path.expanduser("~"), ".local", "state")
+    return os.path.join(base, "memcli")
+
+
+def is_own(folder: str) -> bool:
+    """Whether the folder of sockets is one that only this user can enter, and no link."""
+    try:
+        facts = os.lstat(folder)
+    except OSError:
+        return False
+    return facts.st_mode == 0o040700 and facts.st_uid == os.geteuid()
+
+
+def socket_name(root: str) -> str:
+    """The name of the socket for the store at `root`, this version of memcli and this interpreter. Raises OSError."""
+    store, package = os.stat(root), os.stat(os.path.dirname(__file__))
+    numbers = (store.st_dev, store.st_ino, package.st_dev, package.st_ino, sys.hexversion)
+    return f"{__version__}-{'-'.join(f'{number:x}' for number in numbers)}"
+
+
+def is_peer(connection: socket) -> bool:
+    """Whether the process at the other end has the same user and group. Where the system does not say, the folder of the
+    socket alone keeps others out."""
+    import _socket
+
+    if not hasattr(_socket, "SO_PEERCRED"):
+        return True
+    data = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+    _, uid, gid = (int.from_bytes(data[n : n + 4], sys.byteorder) for n in (0, 4, 8))
+    return (uid, gid) == (os.geteuid(), os.getegid())
+
+
+def connect(folder: str, name: str, seconds: float) -> socket:
+    """A connection to the helper, whose operations wait so long at most. Raises OSError."""
+    import _socket
+
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        connection.settimeout(seconds)
+        connection.connect(os.path.join(folder, name))
+        if not is_peer(connection):
+            raise PermissionError(f"{name} belongs to somebody else")
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+def send(connection: socket, fields: Sequence[str], data: bytes = b"", files: Sequence[int] = ()) -> None:
+    """Sends a request; `files` are descriptors that it passes on. Raises OSError."""
+    import _socket
+
+    body = b"\0".join(map(os.fsencode, fields))
+    head = len(body).to_bytes(4, "big") + len(data).to_bytes(4, "big")
+    passed = b"".join(one.to_bytes(4, sys.byteorder) for one in files)
+    rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, passed)] if files else []
+    connection.sendmsg([head], rights)
+    connection.sendall(body + data)
+
+
+def receive(connection: socket, length: int) -> bytes:
+    """So many bytes. Raises OSError when there are fewer."""
+    data = b""
+    while len(data) < length:
+        chunk = connection.recv(min(length - len(data), 1 << 18))
+        if not chunk:
+            raise ConnectionError("the other end has gone")
+        data += chunk
+    return data
+
+
+def receive_frame(connection: socket) -> tuple[bytes, bytes]:
+    """The kind and the data of the next frame. Raises OSError."""
+    kind = receive(connection, 1)
+    return kind, receive(connection, int.from_bytes(receive(connection, 4), "big"))
+
+
+def may_ask(args: Sequence[str], environ: Mapping[str, str]) -> bool:
+    """Whether a helper may answer this command line.
+
+    It answers what programs read: a terminal has a width, colours and a pager. Under a frozen clock and in CI nothing may
+    depend on what another process holds, unless a helper is required.
+    """
+    mode = environ.get(VARIABLE, "")
+    if mode == OFF or args[0] not in VERBS or not hasattr(os, "geteuid"):
+        return False
+    if args[0] == "hook" and not ("--agent" in args and args[1:2] == ["run"] and args[2:3] not in _OF_SESSIONS):
+        return False  # those of git work in the background, and those of a session start and end the helper
+    if environ.get("MEMCLI_ROOT") or any(one.startswith(("--root", "--help")) or one == "-h" for one in args):
+        return False
+    is_frozen = environ.get("MEMCLI_FREEZE_CLOCK") or any(one.startswith("--freeze-clock") for one in args)
+    if mode != REQUIRE and (is_frozen or environ.get("CI")):
+        return False
+    return not (os.isatty(1) or os.isatty(2))
+
+
+def find_store() -> str | None:
+    """The `.memory` that is nearest above the working directory."""
+    folder = os.getcwd()
+    while True:
+        root = os.path.join(folder, ".memory")
+        if os.path.isdir(root):
+            return root
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+
+
+def ask(args: Sequence[str]) -> int | None:
+    """The exit code of the command, which the helper of the store has answered; None where none did, or nobody can know."""
+    began, is_hook = monotonic(), args[0] == "hook"
+    files: list[int] = []
+    connection = None
+    try:
+        root, folder = find_store(), run_folder(os.environ)
+        if root is None or not is_own(folder):
+            return None
+        name = socket_name(root)
+        if not os.path.lexists(os.path.join(folder, name)):
+            return None
+        # A caller in a sandbox may not be able to write the store, or not to see the one of the user: it shows what it can.
+        files.append(os.open(os.path.join(folder, f"{name}.store"), os.O_RDWR))
+        if os.path.lexists(other := os.path.join(folder, f"{name}.user")):
+            files.append(os.open(other, os.O_RDWR))
+        given = _read_input() if is_hook or "-" in args else b""
+        is_required = os.environ.get(VARIABLE) == REQUIRE
+        connection = connect(folder, name, _ANSWER_SECONDS if is_required else _ACCEPT_SECONDS)
+        mask = os.umask(0o77)
+        os.umask(mask)
+        is_typed = "1" if os.isatty(0) else ""
+        own = (f"{key}={value}" for key, value in os.environ.items())
+        send(connection, (RUN, str(mask), os.getcwd(), is_typed, str(len(args)), *args, *own), given, files)
+        if receive_frame(connection)[0] != ACCEPTED:
+            return None
+        connection.settimeout(_ANSWER_SECONDS)
+        return _pass_on(connection)
+    except (OSError, ValueError):
+        return 0 if is_hook and monotonic() - began > _HOOK_SECONDS else None
+    finally:
+        for one in files:
+            os.close(one)
+        if connection is not None:
+            connection.close()
+
+
+def _read_input() -> bytes:
+    """The standard input, which the process as it is can still read afterwards. Raises ValueError for too much."""
+    import io
+
+    if sys.stdin is None:
+        raise ValueError("there is no standard input")
+    data = sys.stdin.buffer.read()
+    sys.stdin = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="surrogateescape")
+    if len(data) > MAX_INPUT:
+        raise ValueError("too much standard input")
+    return data
+
+
+def _pass_on(connection: socket) -> int | None:
+    """Writes what the helper answers, and returns the exit code; None if it declines. Raises OSError."""
+    frames = []
+    while (frame := receive_frame(connection))[0] != EXIT:
+        if frame[0] == DECLINED:
+            return None
+        frames.append(frame)
+    for kind, data in frames:
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[os.write(1 if kind == STDOUT else 2, rest) :]
+        except BrokenPipeError:
+            return _BROKEN_PIPE
+    return int(frame[1])

@@ -1,0 +1,110 @@
+"""Starts the helper of a store, and sends it the beginning and the end of sessions."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+from memcli import client
+from memcli.errors import MemcliError
+from memcli.wiring.roots import locate
+
+_CONTROL_SECONDS = 0.2
+_MOST_ANCESTORS = 32
+
+
+def start_helper(root: str = "", session: str = "", parents: Sequence[int] = ()) -> None:
+    """Starts a helper for the store at `root`, by default that of the working directory, unless one runs.
+
+    It ends with the `session`, with its nearest parent that stays, or after ten idle minutes. Nothing is started in CI,
+    under a frozen clock, or where MEMCLI_HELPER is off. That it cannot be started is no error: commands do without it.
+    """
+    environ = os.environ
+    if environ.get(client.VARIABLE) == client.OFF or environ.get("CI") or environ.get("MEMCLI_FREEZE_CLOCK"):
+        return
+    if not hasattr(os, "fork"):
+        return
+    with suppress(MemcliError, OSError):
+        root = root or locate({}, environ) or ""
+        if root:
+            launch(root, session, parents)
+
+
+def launch(root: str, session: str, parents: Sequence[int]) -> None:
+    """Has a helper run for the store at `root`: the one that runs serves the session too, or a new one is started.
+    Raises OSError."""
+    import subprocess
+
+    numbers = [str(one) for one in parents]
+    if control(root, client.JOIN, session, *numbers) is not None:
+        return
+    subprocess.Popen(
+        [sys.executable, "-P", "-m", "memcli.extras.helper", root, session, *numbers],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+        env=_environment(),
+    ).returncode = 0  # nobody waits for it  # fmt: skip
+
+
+def end_session(root: str, session: str) -> None:
+    """Ends a session of an agent; the helper ends with its last one."""
+    control(root, client.LEAVE, session)
+
+
+def end_helper(root: str) -> str:
+    """Ends the helper of a store. Its process id, or an empty text where none runs."""
+    return control(root, client.END) or ""
+
+
+def running(root: str) -> tuple[int, int] | None:
+    """The process id of the helper of a store and the number of commands that it has answered; None where none runs."""
+    found = control(root, client.STATUS)
+    if found is None:
+        return None
+    process, answers = found.split()
+    return int(process), int(answers)
+
+
+def control(root: str, request: str, *fields: str) -> str | None:
+    """What the helper of the store at `root` answers to a request; None when none runs."""
+    folder = client.run_folder(os.environ)
+    try:
+        if not client.is_own(folder):
+            return None
+        connection = client.connect(folder, client.socket_name(root), _CONTROL_SECONDS)
+    except OSError:
+        return None
+    try:
+        client.send(connection, (request, *fields))
+        kind, data = client.receive_frame(connection)
+        return data.decode() if kind == client.ACCEPTED else None
+    except OSError:
+        return None
+    finally:
+        connection.close()
+
+
+def ancestors() -> list[int]:
+    """The processes that this one descends from, nearest first, without those that are everybody's.
+
+    A hook is often the child of a shell that ends with it: only the helper can see which of them is there to stay.
+    """
+    found = [os.getppid()]
+    while len(found) < _MOST_ANCESTORS and found[-1] > 1:
+        try:
+            with open(f"/proc/{found[-1]}/stat", "rb") as file:
+                above = int(file.read().rpartition(b")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            break
+        found.append(above)
+    return [one for one in found if one > 1]
+
+
+def _environment() -> dict[str, str]:
+    """The environment of a helper: that of this process, with this memcli found first."""
+    import memcli
+
+    here = os.path.dirname(os.path.dirname(os.path.abspath(memcli.__file__)))
+    paths = [here, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
