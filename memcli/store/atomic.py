@@ -143,13 +143,14 @@ def write_file(
             before_rename(status)
         beneath.replace(temp, path, root)
     except BaseException as error:
+        # Never flushed again: after a failed fsync the kernel may count lost pages as written.
         remove_quietly(temp, root)
         if not isinstance(error, OSError):
             raise
         raise StoreError(f"cannot write {path}: {error.strerror}", _hint(error)) from None
     try:
         sync_folder(folder)
-        if os.path.dirname(temp) != folder:
+        if os.path.dirname(temp) != folder:  # the rename changed that folder too
             sync_folder(temporary)
     except OSError as error:
         raise StoreError(

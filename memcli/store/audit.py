@@ -97,10 +97,11 @@ class AuditLog(Record):
                     lines.append(line)
                     after = Link(after.number + 1, str(json.loads(line)["hash"]))
                 append_line(path, b"\n".join(lines), sync=True)
-                if is_new:
+                if is_new:  # else the file itself could be missing after a power cut
                     sync_folder(os.path.dirname(path))
             except OSError as error:
                 raise _unwritable(space, error) from None
+        # A torn line stays, since the log is append-only; the next line has its digest.
         if torn := len(link.torn):
             self._warn(
                 f"the audit log of space {space!r} ended in an incomplete line of {torn} bytes; new entries follow it"
@@ -147,7 +148,7 @@ class AuditLog(Record):
             return
         with self._locked(space):
             before = self.read(space)
-            after = without_paths(before, ids)
+            after = without_paths(before, ids)  # the hashes cover digests of paths, so that the chain stays whole
             if after != before:
                 write_file(path, after, 0o600)
 

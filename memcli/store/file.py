@@ -179,7 +179,9 @@ class FileStore:
                     entries = books.log().who.entries(space, acts, going) if books else []
 
                     def before_rename(new: os.stat_result) -> None:
+                        # The new file was copied through a window on the old one, which an editor may have changed in place.
                         snapshot.check_unchanged()
+                        # Answers and acts are recorded before the rename, so that after a crash the next writer finds them.
                         if answers:
                             journal.promise(fingerprint_of(new), answers)
                         if books:
@@ -212,7 +214,7 @@ class FileStore:
             return
         with suppress(OSError):
             if os.path.exists(path) and os.path.getsize(path) > _MOST_MOVES:
-                unlink(path)
+                unlink(path)  # not emptied, since another name may lead to the file
             append_line(path, encode_step(step))
 
     def _shelf(self, snapshot: FileSnapshot, canonical: str) -> SpliceShelf:
@@ -222,7 +224,8 @@ class FileStore:
         where = _where(snapshot.space)
         if not snapshot.fingerprint:
             return SpliceShelf(encode_space(new_space(snapshot.space)), where)
-        # The note of the last writer may be that of an older memcli: its file is canonical in a form of an older version.
+        # The lock file has the fingerprint of the last file that memcli wrote; only another one is checked byte by byte. The
+        # writer may have been an older memcli, whose file is canonical in the form of an older version.
         is_known = snapshot.fingerprint == canonical and snapshot.form().version >= VERSION
         if not is_known and not snapshot.is_canonical():
             return SpliceShelf(encode_space(snapshot.load()), where)

@@ -47,7 +47,7 @@ def copied(root: str, private: str, name: str) -> str:
     top = name.split(os.sep, maxsplit=1)[0]
     source, copy, base = (os.path.join(folder, top) for folder in (private, local, os.path.join(local, WAITING)))
     if top in NAMES and not os.path.lexists(base):
-        if not can_write(local):
+        if not can_write(local):  # a read-only file system: reads use the private state, and writes will fail
             return os.path.join(private if os.path.lexists(source) and not os.path.lexists(copy) else local, name)
         if local not in _SHARED:
             make_folder(local)
@@ -89,7 +89,7 @@ def fold(root: str, private: str) -> bool:
     bases = os.path.join(local, WAITING)
     if not any(_tops(root, private)) and not os.path.isdir(bases):
         return False
-    import filecmp
+    import filecmp  # here, since every command calls this function and hardly any has copies to merge
 
     with suppress(LockedError), locked(os.path.join(local, _LOCK), "what waits to be folded", _WAIT_SECONDS):
         for base, name in _files(bases, ""):

@@ -38,6 +38,7 @@ class FileCommits(Record):
             if header[1:2] == [snapshot.fingerprint]:
                 return commits
             counts = _counted(snapshot)
+        # A commit of which a memory was deleted or changed since is ingested again.
         return {commit: n for commit, n in commits.items() if counts[commit] == n}
 
     def add(self, space: str, commits: Mapping[str, int]) -> None:

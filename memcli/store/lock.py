@@ -65,6 +65,7 @@ def locked(
     cancelled, and one that was given up still holds the lock for a moment when its turn comes.
     Raises LockedError after `wait` seconds, StoreError if the file cannot be opened or locked.
     """
+    # Not by a lock library: the ones tried take 76 ms to import and 250 us a lock, flock takes 3 us.
     # Lock files are never removed: another process may have one open, and two files of one path would be two locks.
     try:
         fd = open_own(path, os.O_RDWR | os.O_CREAT)

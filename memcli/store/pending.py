@@ -87,9 +87,8 @@ class Bookkeeping:
         hashes = _erased(self._layout, space)
         if not hashes:
             return
-        gone = {
-            name: text for name, text in hashes.items() if find(name) is None
-        }  # what still stands was not taken out
+        # A memory that still exists was not removed: the writer died before its write.
+        gone = {name: text for name, text in hashes.items() if find(name) is None}
         try:
             if gone:
                 self._erase(space, gone)
@@ -129,9 +128,8 @@ class Bookkeeping:
         run = self._keep(before, going.severed, going.replacing) if has_run else ""
         was_tracked = before.policy.is_tracked
         is_tracked = after is None or after.policy.is_tracked
-        if not is_tracked and (
-            was_tracked or not before.updated_at
-        ):  # before the write: git must not see the file for a moment
+        # Before the write, so that git does not see the file even for a moment.
+        if not is_tracked and (was_tracked or not before.updated_at):
             set_ignored(self._layout, space, ignored=True)
         if erased:
             hashes = {**_erased(self._layout, space), **{memory.id: memory.hash for memory in erased}}

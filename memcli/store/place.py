@@ -93,10 +93,10 @@ class PrivatePlace:
             found = [] if store else self._filled()
             for name in found:
                 path = os.path.join(self._layout.root, name)
-                if name == _REBUILDABLE:
+                if name == _REBUILDABLE:  # in the quarantine its texts would outlive a purge
                     beneath.remove_tree(path)
                     continue
-                if name == "local":  # the quarantine is to be in the new one
+                if name == "local":  # the quarantine is in the new `local`, so the old one gets another name first
                     path = os.path.join(self._layout.root, f".local{TEMP_MARK}{os.urandom(4).hex()}")
                     beneath.replace(os.path.join(self._layout.root, name), path)
                 move_file(path, self._layout.local(_QUARANTINE))

@@ -210,6 +210,7 @@ def short_key(key: str) -> int:
 
 
 SUFFIX = ".jsonl"
+# The ending of the folder with what ends of sessions stored: without it, the next end would store a purged memory again.
 _RESULTS = "kept"
 
 

@@ -202,6 +202,7 @@ class FileSnapshot(ByteSnapshot):
         return super()._frame()
 
     def view(self) -> bytes | ByteWindow:
+        # A small file is read at once: many lookups by windows cost more. A large one would take 210 MB for 100,000 memories.
         if self._data is None and self._fd is not None and (size := os.fstat(self._fd).st_size) <= 2 * _FRAME_BYTES:
             self._data = self._exactly(0, size)
         return self.window() if self._data is None else self._data

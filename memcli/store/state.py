@@ -178,6 +178,7 @@ class State:
 
     def hold(self) -> None:
         """Delays all notes until the next `change`, in whose transaction they are made, or until `release`."""
+        # A recall makes four notes, each of which would be a transaction of its own.
         self._held = self._held or []
 
     def release(self) -> None:
@@ -260,6 +261,7 @@ class State:
                 connection = _open(path, wait)
                 try:
                     connection.execute(f"PRAGMA synchronous = {'FULL' if sync else 'NORMAL'}")
+                    # A deferred transaction that has read does not wait for the lock when it begins to write.
                     connection.execute("BEGIN IMMEDIATE")
                     prepare(connection)
                 except BaseException:
@@ -280,6 +282,7 @@ class State:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
             if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise LockedError("the local state is locked by another process", "try again in a moment") from None
+            # Only these two codes mean damage: a busy or unreadable file is healthy and must not be moved away.
             if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
                 self._put_aside(path)
                 raise _LostError(f"{path} was damaged", "run the command again") from None
@@ -341,6 +344,7 @@ def copy_state(source: str, target: str) -> None:
     import sqlite3
 
     try:
+        # By SQLite's backup: a copy of the file's bytes could contain half of a transaction.
         beneath.own_file(target)
         with closing(_open(source, WAIT_SECONDS)) as old, closing(beneath.open_database(target, 0)) as new:
             old.backup(new)
@@ -365,7 +369,8 @@ def _open(path: str, wait: float) -> sqlite3.Connection:
     is_writable = os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK)
     # A file that this process cannot write counts as unchanged while it is read, so that no lock and no journal is needed.
     connection = beneath.open_database(path, wait, "mode=rw" if is_writable else "mode=ro&immutable=1")
-    # Not WAL: with a rollback journal, no second file with rows of the state is left between two transactions.
+    # Not WAL, which SQLite of current distributions can lose or corrupt when a process is killed. A rollback journal also
+    # leaves no second file with rows of the state between two transactions.
     connection.execute("PRAGMA journal_mode = TRUNCATE")
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("PRAGMA temp_store = MEMORY")

@@ -37,6 +37,7 @@ def write_out(path: str, data: bytes, mode: int | None = None) -> None:
     if not path or path.endswith(("/", os.sep)):
         raise StoreError(f"cannot write {path!r}: it is a folder", "use a file name")
     make_folder(os.path.dirname(full), 0o755)
+    # The file has its mode from the beginning; a chmod alone would leave a private export readable for a moment.
     write_file(full, data, 0o644 if mode is None else mode)
     if mode is not None:
         with suppress(OSError):  # some file systems have no permissions
@@ -45,6 +46,7 @@ def write_out(path: str, data: bytes, mode: int | None = None) -> None:
 
 def write_export(path: str, data: bytes, mode: int | None = None) -> None:
     """Writes an export as `write_out` does, but replaces no file that is not an export. Raises StoreError."""
+    # A mistyped --out must not replace a file of the user.
     if os.path.isfile(path) and os.path.getsize(path) and not is_export(path):
         raise StoreError(f"{path} is not an export and will not be overwritten", "move it away, or use another file")
     write_out(path, data, mode)

@@ -45,6 +45,7 @@ class FileTrash:
         make_folder(self._folder, _FOLDER_MODE)
         names = (f"{name}-{n}" if n > 1 else name for n in count(1))  # the same may be removed twice in a second
         name = next(free for free in names if not os.path.lexists(self._path(free)))
+        # Before the space is rewritten: a crash in between leaves a copy of the memories, not a loss.
         write_file(self._path(name), data, _MODE)
         return name
 

@@ -155,7 +155,7 @@ def signer(layout: Layout, environ: Mapping[str, str]) -> Callable[[bytes], str]
     keys: list[bytes] = []
 
     def sign(secret: bytes) -> str:
-        import hashlib
+        import hashlib  # here, since it loads OpenSSL, and few commands find a secret
         import hmac
 
         if not keys:

@@ -21,6 +21,7 @@ from memcli.store.audit import Author, record_act
 LAST = "SELECT n, hash FROM audit WHERE space = %s ORDER BY n DESC LIMIT 1"
 _LINEAGE = "SELECT store::text, coalesce(epoch, 0), coalesce(version, 0) FROM lineage LEFT JOIN space ON space = %s"
 _BY_ADMINS = "SELECT n FROM audit WHERE space = %s AND n = ANY(%s) AND level = 'admin'"
+# A function of the owner, which checks hash and chain: roles of writers cannot insert into the table themselves.
 _APPEND = "SELECT append_audit(%s, %s, %s::bytea[], %s::bytea[])"
 
 

@@ -34,6 +34,7 @@ class BoundedConnection(Connection[Any]):
 
     def wait(self, gen: Generator[Any, Any, _T], *args: Any, **options: Any) -> _T:
         """As `Connection.wait` of psycopg. Raises also SilentError."""
+        # libpq limits the time to connect only: a server that then sends nothing would hold a command for ever.
         return super().wait(_bounded(gen, self.most, self.close), *args, **options)
 
 

@@ -22,6 +22,7 @@ from memcli.model.names import marked, memory_id, short_digest
 from memcli.model.space import Receipt
 from memcli.store.journal import read_answer
 
+# A row lock on `mutex`, which takes the right to write; an advisory lock any reader could hold.
 BARRIER = "SELECT seize(%s, 'memories', true)"
 """Waits for the mutex of a space, which a writer holds to the end of its transaction."""
 IF_HELD = "AND EXISTS (SELECT FROM mutex WHERE space = %s AND name = 'memories' FOR UPDATE SKIP LOCKED)"

@@ -191,6 +191,7 @@ class Server:
                 connection.execute("COMMIT")
             return result
         except psycopg.Error as error:
+            # A connection that is lost before COMMIT was sent has changed nothing; after that the outcome is unknown.
             if not (is_committing and is_lost(error)):
                 raise
             if self._resolve(lambda found: is_done(found, result), what):

@@ -147,7 +147,7 @@ class ServerStore:
                 raise
             return mail.read(self._take_back(space, token, error))
         except KeyboardInterrupt:
-            if is_sent:
+            if is_sent:  # else the next writer would still carry out the request
                 with suppress(MemcliError):
                     self._take_back(space, token, StoreError("interrupted"))
             raise

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 EXACT = 20_000
 """Up to so many memories with any of the terms, all of them are scored; of more, only those with one of the rarest terms."""
 
-_LEAST_IDF = 1e-6
+_LEAST_IDF = 1e-6  # of a term in at least half of the memories, as in FTS5
 _SCORED = """
 SELECT row, -({score}) AS score FROM (
     SELECT row, lexemes, weights, 1.2::float8 * (0.25::float8 + 0.75::float8 * size::float8 / %(average)s::float8) AS norm
@@ -130,6 +130,8 @@ class ServerTables:
                 for n, term in enumerate(rarest)
                 if not n or sum(frequencies[one] for one in rarest[: n + 1]) <= EXACT
             ]
+        # Operators of text search are not leakproof: under row-level security PostgreSQL evaluates them for every row, which
+        # takes 5 s for 100,000 memories.
         ((is_limited,),) = self.read_rows("SELECT row_security_active('term'::regclass)", ())
         matching = _TRUSTED if is_limited else _DIRECT
         lexemes = (f"{self.space}/{term}".replace("\\", "\\\\").replace("'", "''") for term in chosen)

@@ -72,7 +72,7 @@ def copy(session: CommandContext, options: CopyOptions) -> None:
         is_new = target.make(os.environ)
         done = _copied(session, source, target, options.mode or "")
     except MemcliError:
-        if is_new:
+        if is_new:  # a failed copy leaves no empty store behind
             remove_unused(target.root)
         raise
     session.output.confirm([as_dict(one) for one in done], "\n".join(map(_copied_line, done)) or "nothing to copy")
@@ -86,6 +86,7 @@ def _copied(session: CommandContext, source: SyncSide, target: SyncSide, mode: s
 
     def settled(space: Space) -> None:
         """Stores what both sides have now as the base of a later sync, if one side is files and the other a server."""
+        # Without a base the first sync would record every field that one side has changed as a conflict.
         if source.is_server != target.is_server:
             files, (server, there) = (source, (target, theirs)) if target.is_server else (target, (source, ours))
             point = point_of(there, space.name)

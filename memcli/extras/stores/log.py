@@ -144,6 +144,7 @@ def purges(workspace: Workspace, log: PeerLog, *spaces: Space) -> dict[str, str]
         until, number = erased[memory.id]
         if memory.created_at <= until or without_creations(memory, until) is not memory:
             numbers[memory.id] = number
+    # A writer's role may append to the log, but erasing takes an admin: other lines of erasures are ignored.
     by_admins = set(workspace.audit.by_admins(spaces[0].name, set(numbers.values()))) if numbers else set()
     return {name: erased[name][0] for name, number in numbers.items() if number in by_admins}
 
