@@ -173,7 +173,7 @@ class _Code:
         self._by_indent = file.endswith(_BY_INDENT)
 
     def find(self, names: list[str]) -> list[Lines]:
-        """As `find_symbol`."""
+        """The lines of the definitions of the last of `names`, inside of those of the names before it."""
         *outer, name = names
         found = list(self._definitions(name, outer[-1] if outer else ""))
         if outer:

@@ -76,7 +76,7 @@ def _dumped(orjson: Any, value: Json, option: int) -> bytes:
 
 
 def _orjson_for(value: Json) -> Any:
-    """The module orjson, which writes `value`; None where the standard library does."""
+    """The module orjson, to encode `value` with; None where the standard library is used."""
     loaded = sys.modules.get("orjson")
     if loaded is None and not _is_simple(value):
         import orjson
@@ -120,7 +120,7 @@ MEND = "`memcli check store --repair` recovers the intact memories; if git track
 
 
 def decode(data: bytes | memoryview, name: str, hint: str = MEND) -> Json:
-    """The value that `data` holds. Raises CorruptError naming `name`, line and column."""
+    """The value of the JSON `data`. Raises CorruptError naming `name`, line and column."""
     if "orjson" not in sys.modules and len(data) <= _SMALL:
         with suppress(ValueError, RecursionError):  # orjson decodes it instead, or raises its error
             text = bytes(data).decode()

@@ -61,7 +61,7 @@ class Changes(NamedTuple):
 
 
 def changes_since(root: str, commit: str) -> Changes:
-    """What changed between a commit and the index. Raises MemcliError."""
+    """The changes between a commit and the index. Raises MemcliError."""
     return _changes(Repository(root).run("diff", "--cached", *_CHANGES, check_revisions(commit), "--"))
 
 

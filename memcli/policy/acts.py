@@ -115,7 +115,7 @@ def receipt_of(draft: Draft, change: Change) -> Receipt:
 
 
 def without_erased(touched: Sequence[Touched], going: Going) -> tuple[Touched, ...]:
-    """`touched` without the paths and creation times of purged memories: a path may quote the text."""
+    """`touched` without the paths of purged memories, which may quote the text, and with their creation times."""
     erased = {memory.id: memory.created_at for memory in going.erased}
     return tuple(replace(o, path="", created_at=erased[o.id]) if o.id in erased else o for o in touched)
 

@@ -36,7 +36,7 @@ def remaining(kind: str, since: str, now: str) -> float:
 
 
 def familiarity(accesses: int) -> float:
-    """What accesses add to the confidence, as a share of it: .1 ln(accesses + 1)."""
+    """The increase of the confidence by accesses, as a share of it: .1 ln(accesses + 1)."""
     return _ACCESS_SHARE * math.log(accesses + 1)
 
 
@@ -65,13 +65,13 @@ _Holds = Callable[[date], bool]
 
 
 def check_season(text: str) -> None:
-    """Raises UsageError for what is neither a period nor a name."""
+    """Raises UsageError when `text` is neither a valid period nor a name."""
     if _NAME.match(text) is None or text[:1].isdigit():
         _periods(text)
 
 
 def check_period(text: str, at: str) -> None:
-    """Raises UsageError when the field `at` is no period."""
+    """Raises UsageError naming the field `at` when `text` is not a valid period."""
     try:
         _periods(text)
     except UsageError as error:
@@ -116,7 +116,7 @@ def _period(text: str) -> _Holds:
 
 
 def _part(side: str, days: str, span: str, weeks: str | None, start: str | None) -> _Holds:
-    """The first or last days of a span, which is of so many months, or of so many weeks from a day on."""
+    """A test for the first or last days of a month, quarter or year, or of each span of some weeks from a start date."""
     length, anchor = 7 * int(weeks or 0), date.fromisoformat(start) if start else date.min
     if start and not length:
         raise ValueError(weeks)

@@ -40,7 +40,7 @@ def best_sentence(text: str, wanted: frozenset[str]) -> str:
 
 
 def excerpt(text: str, wanted: frozenset[str], size: int) -> str:
-    """The best sentence with as many whole ones behind and before it as `size` characters hold."""
+    """The best sentence with as many whole ones after and then before it as fit in `size` characters."""
     units = list(_units(text))
     if not units:
         return ""
@@ -194,7 +194,7 @@ def _growing(
 
 
 def _around(cut: Sequence[Passage], first: int) -> list[int]:
-    """A passage with those behind it under the same heading, and then those before it, as many as are shown together."""
+    """The indexes of a passage and its neighbours under the same heading, up to SHOWN characters; later ones are added first."""
     size = len(cut[first].text)
 
     def reach(places: Iterable[int]) -> Iterator[int]:

@@ -76,7 +76,7 @@ def _with(tree: Mapping[str, Json], keys: Sequence[str], value: Json, at: str) -
 
 
 def check_policy(fields: Mapping[str, Json]) -> None:
-    """Raises UsageError naming the first field that does not fit, such as `policy.retention.log`."""
+    """Raises UsageError naming the first invalid field, such as `policy.retention.log`."""
     for name in sorted(fields.keys() & POLICY_FIELDS.keys()):
         if wrong := problem(fields[name], POLICY_FIELDS[name], f"policy.{name}"):
             raise UsageError(wrong, _SEE)
@@ -106,7 +106,7 @@ def check_policy(fields: Mapping[str, Json]) -> None:
 
 
 def check_rules(rules: Sequence[Mapping[str, Any]]) -> None:
-    """Raises UsageError naming the first rule of `auto_pin` that cannot be used."""
+    """Raises UsageError naming the first invalid rule of `auto_pin`."""
     for n, rule in enumerate(rules):
         at = f"policy.auto_pin[{n}]"
         for name in sorted(rule):

@@ -130,7 +130,8 @@ LEAP_DAYS = 365.0
 
 
 class Removal(Record):
-    """A memory to be removed, the field of the policy or the option that requires it, and its age in days."""
+    """A memory to remove, the policy field or option that requires it, its age in days, and the limit, in days
+    or for `max_objects` in memories."""
 
     memory: Memory
     reason: str

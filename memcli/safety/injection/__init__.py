@@ -307,7 +307,8 @@ class Suspects:
 
     @cached_property
     def _index(self) -> tuple[dict[str, list[int]], list[tuple[int, list[str]]]]:
-        """The rules by what the words of their first group begin with, and those where one begins with a sign."""
+        """The indexes of rules by the first characters of the literals in their first group, and rules with literals that do not
+        begin with a Latin letter."""
         by_head: dict[str, list[int]] = {}
         by_sign = []
         for number, groups in enumerate(self._rules):
