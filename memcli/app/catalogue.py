@@ -223,6 +223,7 @@ def reading(workspace: Workspace, names: Sequence[str] | None = None) -> Iterato
 
 _ALL = CatalogueFilter()
 _BLOCK = 50
+"""So many memories are read and redacted at once while a list is printed."""
 
 
 def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -> list[Memory]:

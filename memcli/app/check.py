@@ -31,12 +31,14 @@ _Near: TypeAlias = "tuple[Memory, float | None]"
 UNCLAIMING_KINDS = ("log", "episode", "diff", "code")
 """Kinds that record events, or are code: they claim nothing that a later memory could contradict."""
 
-_TEXT = 1500
-_TERMS = 24
+_TEXT, _TERMS = 1500, 24
+"""Terms are taken from so many characters of a claim, at most so many."""
 _ROWS = 16
-_ALIKE_ROWS = 8
-_NEAR_ROWS = 8
+"""The number of rows that the index returns for these terms."""
+_ALIKE_ROWS, _NEAR_ROWS = 8, 8
+"""At most so many memories are compared that share words with a claim, and so many that are near in meaning."""
 _NEAR = 0.55
+"""The least cosine of a memory that is near in meaning."""
 _MANY = 64
 """From so many candidates on, they are compared with the whole space, not each with the memories that the index finds for it."""
 MOST_RELATED = 3

@@ -37,6 +37,7 @@ from memcli.summarize.summaries import clip
 Results = Mapping[str, int]
 """The memories that earlier ends of a session made: their versions by digests of their text, and of their path (0)."""
 _LENGTH = 32
+"""The number of hex digits of these digests."""
 
 
 def store_results(
@@ -133,6 +134,7 @@ def _path(over: Workspace, path: str) -> str:
 
 _FOLDER = "sessions"
 _TITLE = 80
+"""The maximum length, in characters, of a title that is made of a message."""
 
 
 class Ended(Record):

@@ -19,8 +19,8 @@ from memcli.wiring.sources import lost_commits
 
 MAX_COMMITS = 200
 """A hook ingests at most so many commits, so that git does not wait; more are left to `ingest` and `watch`."""
-_MAX_LINES = 5
-_MAX_LINE = 110
+_MAX_LINES, _MAX_LINE = 5, 110
+"""The maximum number, and length in characters, of the lines that are added to a commit message."""
 
 
 def follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[str], pairs: str) -> dict[str, Json]:

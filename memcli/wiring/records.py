@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 _MAX_USER = 64
+"""The maximum length of the name of a user in the audit log, in characters."""
 
 
 class LocalRecords:

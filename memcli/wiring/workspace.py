@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 _SESSION_VARIABLE = "MEMCLI_SESSION"
 _MAX_RULES = 1 << 20
 _PATIENCE_SECONDS = 1.0
+"""A query computes missing vectors for so long; `Workspace.patience` has it."""
 _TALK = os.path.join("cache", "sessions")
 """The folder of the store by which sessions are searched. It has their texts, and so is in the private state: a commit may track
 any file of the work tree."""
