@@ -24,6 +24,7 @@ $ memcli remember "Never sleep in a handler." --trigger 'time\\.sleep' --enforce
 $ memcli recall "which database?"
 $ git add handler.py && memcli guard
 """
+DOER = {"NAME": "Ann", "EMAIL": "ann@example.com", "DATE": "2026-01-05T10:00:00Z"}
 FORMAT = """\
 <svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
@@ -44,38 +45,39 @@ FORMAT = """\
 
 def transcript() -> str:
     """What the commands of the script print, each after its line."""
-    with tempfile.TemporaryDirectory() as top:
-        work = Path(top, "shop")
-        home = Path(top, "home")
-        home.mkdir()
-        environ = {
-            "PATH": os.environ["PATH"], "PYTHONPATH": str(FOLDER.parent.parent), "HOME": str(home), "LC_ALL": "C.UTF-8",
-            "MEMCLI_FREEZE_CLOCK": "2026-01-05T10:00:00Z", "GIT_CONFIG_GLOBAL": os.devnull, "TERM": "xterm-256color", "MEMCLI_BACKGROUND": "off",
-            **{f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in (("NAME", "Ann"), ("EMAIL", "ann@example.com"))},
-        }  # fmt: skip
-
-        def run(line: str) -> str:
-            """What a line prints on a terminal of WIDTH columns."""
-            ours, its = pty.openpty()
-            termios.tcsetwinsize(its, (50, WIDTH))
-            command = ["bash", "-c", f'memcli() {{ "{sys.executable}" -P -m memcli "$@"; }}; {line}']
-            with subprocess.Popen(
-                command, cwd=work, env=environ, stdin=its, stdout=its, stderr=its, start_new_session=True
-            ):
-                os.close(its)
-                printed = b""
-                with suppress(OSError):  # the end of a terminal
-                    while part := os.read(ours, 65536):
-                        printed += part
-            os.close(ours)
-            return printed.decode().replace("\r\n", "\n")
-
-        work.mkdir()
-        (work / "README.md").write_text("# Shop\n\nIt sells pencils.\n", encoding="utf-8")
-        run("git init -q -b main && memcli init -q && git add -A && git commit -qm Start && memcli ingest -q README.md")
-        (work / "handler.py").write_text("import time\n\n\ndef handle(job):\n    time.sleep(5)\n", encoding="utf-8")
-        printed = [f"{line}\n{run(line[2:])}" for line in SCRIPT.splitlines()]
+    with tempfile.TemporaryDirectory() as home:
+        shop = Path(home, "shop")
+        shop.mkdir()
+        (shop / "README.md").write_text("# Shop\n\nIt sells pencils.\n", encoding="utf-8")
+        type_in(
+            shop,
+            "git init -q -b main && memcli init -q && git add -A && git commit -qm Start && memcli ingest -q README.md",
+        )
+        (shop / "handler.py").write_text("import time\n\n\ndef handle(job):\n    time.sleep(5)\n", encoding="utf-8")
+        printed = [f"{line}\n{type_in(shop, line[2:])}" for line in SCRIPT.splitlines()]
     return "\n".join(printed)
+
+
+def type_in(folder: Path, line: str, **variables: str) -> str:
+    """What bash prints for `line`, typed in `folder` on a terminal of WIDTH columns under a frozen clock. The folder above is the
+    home folder. `variables` are further variables of the environment."""
+    environ = {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(FOLDER.parent.parent), "HOME": str(folder.parent), "LC_ALL": "C.UTF-8",
+        "MEMCLI_FREEZE_CLOCK": "2026-01-05T10:00:00Z", "GIT_CONFIG_GLOBAL": os.devnull, "TERM": "xterm-256color", "MEMCLI_BACKGROUND": "off",
+        **{f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in DOER.items()}, **variables,
+    }  # fmt: skip
+    ours, its = pty.openpty()
+    termios.tcsetwinsize(its, (50, WIDTH))
+    with subprocess.Popen(
+        ["bash", "-c", line], cwd=folder, env=environ, stdin=its, stdout=its, stderr=its, start_new_session=True
+    ):
+        os.close(its)
+        printed = b""
+        with suppress(OSError):  # the end of a terminal
+            while part := os.read(ours, 65536):
+                printed += part
+    os.close(ours)
+    return printed.decode().replace("\r\n", "\n")
 
 
 def draw(printed: str) -> dict[str, str]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
 import subprocess
-import sys
+import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from memcli.cli.verb import find, names, read_line
+from memcli.cli.verb import find, find_verb, names, read_line
 from tests.conftest import ROOT
-from tools.picture import FOLDER, draw, transcript
+from tools.picture import FOLDER, draw, transcript, type_in
 from tools.plugins import plugins
 from tools.reference import MANUAL, PATH, manual, reference, write
 
@@ -62,49 +62,90 @@ def test_the_readme_is_read_to_the_end() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_and_commands_of_a_page_hold(page: Path) -> None:
+def test_links_of_a_page_hold(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)#]+)|(?:src|srcset)=\"([^\"]+)", text) for link in link if link]
     gone = [link for link in links if not link.startswith("http") and not (page.parent / link).exists()]
     assert gone == []
-    assert [line for line in commands(text) if read_line(line) is None] == []
+
+
+CALLERS = [
+    *PAGES, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "action.yml", ROOT / ".pre-commit-hooks.yaml",
+    *sorted(ROOT.glob(".github/**/*.yml")), *sorted(ROOT.glob("samples/*.*")),
+    *sorted(page for page in ROOT.glob("plugins/**/*") if page.suffix in (".md", ".json")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("file", CALLERS, ids=lambda file: str(file.relative_to(ROOT)))
+def test_the_commands_of_a_file_parse(file: Path) -> None:
+    """Reads each command line of memcli in pages, skills, hooks, workflows and samples as memcli does."""
+    text = file.read_text(encoding="utf-8").replace("\\\n", " ")
+    if file.suffix == ".md" or file.parent.name == "ISSUE_TEMPLATE":
+        text = "\n".join(
+            [
+                *re.findall(r"```(?:sh|yaml)\n(.*?)```", text, re.DOTALL),
+                *re.findall(r"^\$ (.*)$", text, re.MULTILINE),
+                *(span.replace("\n", " ") for span in re.findall(r"`((?:[^`]*[|&] )?memcli [^`]*)`", text)),
+            ]
+        )
+    elif file.suffix == ".json":
+        text = "\n".join(re.findall(r'"command": "(memcli .*)"', text))
+    assert [line for line in commands(text) if read_line(line) is None and not is_name(line)] == []
+
+
+def is_name(words: list[str]) -> bool:
+    """Whether the words name a command, or ask for its help, where text speaks of it: read_line wants its arguments."""
+    with suppress(LookupError):
+        return bool(find_verb(" ".join(word for word in words if word != "--help")))
+    return words[0] in ("COMMAND", "--version", "--help") or words[0].startswith("$")
+
+
+BEFORE = re.compile(r"[();<>|&]+|\$\(|\w+=.*|run:|entry:|!|then|if|else|do|time")
 
 
 def commands(text: str) -> Iterator[list[str]]:
-    """The arguments of each `memcli` in the shell blocks of a page."""
-    for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL):
-        for line in block.replace("\\\n", " ").splitlines():
-            words = shlex.shlex(line, posix=True, punctuation_chars=True)
-            words.whitespace_split = True
-            given: list[str] | None = None
+    """The arguments of each `memcli` that begins a command in lines of a shell, or of a file that has such lines."""
+    for line in text.splitlines():
+        words = shlex.shlex(line, posix=True, punctuation_chars=True)
+        words.whitespace_split = True
+        given: list[str] | None = None
+        before = ""
+        with suppress(ValueError):  # a quotation that goes on in the next line
             for word in words:
                 if given is not None and not set(word) <= set("();<>|&"):
                     given.append(word)
                     continue
-                if given is not None:
+                if given:
                     yield given
-                given = [] if word == "memcli" else None
-            if given is not None:
-                yield given
+                given = [] if word in ("memcli", "$memcli") and (not before or BEFORE.fullmatch(before)) else None
+                before = word
+        if given:
+            yield given
 
 
-def test_the_session_in_the_readme_is_real(tmp_path: Path, update_golden: bool) -> None:
-    """Runs each `$` line of the session in a new repository and compares what comes out."""
-    (shown,) = SESSION.findall(README)
-    (tmp_path / ".git").mkdir()
-    own = {"PYTHONPATH": str(ROOT), "MEMCLI_EMBEDDER": "onnx", "MEMCLI_FREEZE_CLOCK": "2026-01-05T10:00:00Z"}
-    told = ""
-    for line in shown.splitlines():
-        if line.startswith("$ "):
-            program, *arguments = shlex.split(line[2:])
-            assert program == "memcli"
-            command, environ = [sys.executable, "-P", "-m", "memcli", *arguments], {**os.environ, **own}
-            done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
-            told += f"{line}\n{done.stderr.replace(str(tmp_path), '~/shop')}{done.stdout}"
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if SESSION.search(page.read_text())], ids=lambda page: page.name
+)
+def test_the_sessions_of_a_page_are_real(page: Path, update_golden: bool) -> None:
+    """Types each `$` line of the page's console blocks, in one new repository on a terminal, and compares what comes out."""
+    # A short folder: lines with its name are wrapped as those of a user are.
+    with tempfile.TemporaryDirectory(prefix="", dir="/tmp") as home:
+        shop = Path(home, "shop")
+        shop.mkdir()
+        (shop / "README.md").write_text("# Shop\n\nIt sells pencils.\n", encoding="utf-8")
+        type_in(shop, "git init -q -b main && git add -A && git commit -qm Start")
+
+        def run(block: re.Match[str]) -> str:
+            typed = [line for line in block[1].splitlines() if line.startswith("$ ")]
+            printed = (f"{line}\n{type_in(shop, line[2:], NO_COLOR='1')}" for line in typed)
+            return f"```console\n{''.join(printed).replace(home, '~')}```"
+
+        text = page.read_text(encoding="utf-8")
+        real = SESSION.sub(run, text)
     if update_golden:
-        (ROOT / "README.md").write_text(README.replace(shown, told))
+        page.write_text(real, encoding="utf-8")
         return
-    assert shown == told
+    assert text == real
 
 
 def test_the_pictures_are_of_a_real_run(update_golden: bool) -> None:
