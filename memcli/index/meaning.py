@@ -23,12 +23,10 @@ from memcli.text.words import is_foreign
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias, TypeVar
+    from typing import Any, TypeAlias
 
     from memcli.index.tables import FileTables, SpaceTables
     from memcli.ports import Embedder, Progress
-
-    _T = TypeVar("_T")
 
 # Windows gain 0.8 nDCG@10 on dialogues.
 WINDOW_SHARE = 0.5
@@ -254,6 +252,8 @@ _BEFORE_LOADING = 2
 process, load them into memory."""
 _PASSAGES = "SELECT row, key FROM passage ORDER BY row, n"
 _WINDOWS = "SELECT row, key FROM window ORDER BY row"
+_UNUSABLE = (VectorsLostError, sqlite3.Error, OutdatedError)
+"""The errors of a cache that was deleted, damaged or outdated while this process uses it."""
 
 
 class FileMeaning(Meaning):
@@ -274,13 +274,13 @@ class FileMeaning(Meaning):
             try:
                 self._prepare(None, goes_on)
             except VectorsLostError:  # vectors computed in memory would be lost at the end
-                self._vectors.go_on_in_memory()
-                self._plan = None
+                self._leave_file()
                 raise StoreError(
                     "the cache was removed while vectors were computed", "`memcli store index embed` computes them"
                 ) from None
             except sqlite3.Error:
-                self._in_memory(self._prepare, None, goes_on)
+                self._leave_file()
+                self._prepare(None, goes_on)
 
     def cosines(
         self,
@@ -289,23 +289,25 @@ class FileMeaning(Meaning):
         first: Places = (),
         goes_on: Callable[[], bool] = lambda: True,
     ) -> list[Nearness]:
-        return self._safely(self._cosines, texts, first, goes_on)
-
-    def means(self, rows: Collection[int]) -> tuple[Any, Any] | None:
-        return self._safely(self._means, rows)
-
-    def _safely(self, work: Callable[..., _T], *given: object) -> _T:
-        """The result of `work`; computed in memory if the cache was deleted, damaged or outdated while this process uses it."""
         with self._vectors.lock:  # a search that missed its deadline may still be running
             try:
-                return work(*given)
-            except (VectorsLostError, sqlite3.Error, OutdatedError):
-                return self._in_memory(work, *given)
+                return self._cosines(texts, first, goes_on)
+            except _UNUSABLE:
+                self._leave_file()
+                return self._cosines(texts, first, goes_on)
 
-    def _in_memory(self, work: Callable[..., _T], *given: object) -> _T:
+    def means(self, rows: Collection[int]) -> tuple[Any, Any] | None:
+        with self._vectors.lock:
+            try:
+                return self._means(rows)
+            except _UNUSABLE:
+                self._leave_file()
+                return self._means(rows)
+
+    def _leave_file(self) -> None:
+        """Computes all vectors in memory from now on: the file of vectors cannot be used."""
         self._vectors.go_on_in_memory()
         self._plan = None
-        return work(*given)
 
     def _means(self, rows: Collection[int]) -> tuple[Any, Any] | None:
         import numpy

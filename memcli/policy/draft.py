@@ -214,13 +214,16 @@ class Draft:
                 self._displaced.setdefault(name, before)
         touched: list[tuple[Memory | None, Memory | None]] = []
         for name in sorted(change.drop):
-            before = self._take_out(name)
+            before = self.get(name)
+            self._discard(name, before)
             self._drop.add(name)
             touched.append((before, None))
             if before is not None:
                 self._gone[name] = before
         for memory in change.put:
-            touched.append((self._take_out(memory.id), memory))
+            before = self.get(memory.id)
+            touched.append((before, memory))
+            self._discard(memory.id, before)
             self.grown += 1
             self._drop.discard(memory.id)
             self._gone.pop(memory.id, None)
@@ -252,15 +255,13 @@ class Draft:
         """All pending changes as one."""
         return Change(tuple(self._put.values()), frozenset(self._drop), "", self._header)
 
-    def _take_out(self, name: str) -> Memory | None:
-        """Discards the pending memory of this id; returns the memory that the id had, pending or not."""
-        before = self.get(name)
+    def _discard(self, name: str, before: Memory | None) -> None:
+        """Discards the pending memory of this id. `before` is the memory that the id has, pending or not."""
         self.grown -= before is not None
         if (old := self._put.pop(name, None)) is not None:
             del self._hashes[old.hash][name]
             if self._paths.get(old.path) == name:
                 del self._paths[old.path]
-        return before
 
     def _standing(self, memory: Memory | None) -> Memory | None:
         """`memory` of the base unless a pending change removes or replaces it; then None."""
