@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from memcli.extras.transcripts import reasons
 from memcli.extras.transcripts.content import OpenCalls, is_command, split, without_reminders
 from memcli.extras.transcripts.files import object_on, open_file, read_lines, stem_of
-from memcli.extras.transcripts.transcript import ParsedTranscript, RawMessage, number_of
+from memcli.extras.transcripts.transcript import RawMessage, Transcript, number_of, parsed
 from memcli.extras.transcripts.values import MAX_BYTES, dict_of, list_of, moment, text_of
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ _LOST = "lost"
 """The parent of a line whose real parent is not in the file."""
 
 
-def read_claude_code(path: str) -> ParsedTranscript:
+def read_claude_code(path: str) -> Transcript:
     """The session in a file. A first pass stores the tree, a second one reads its messages. Raises what `open_file` raises."""
     nodes, before, titles = Nodes(), Counter[str](), dict[str, str]()
     session = started_at = cwd = ""
@@ -189,7 +189,7 @@ def read_claude_code(path: str) -> ParsedTranscript:
         return _read(path, nodes, skipped)
 
     title = next((titles[name] for name in _TITLES if titles.get(name)), "")
-    return ParsedTranscript(SOURCE, session or stem_of(path), read, title=title, started_at=started_at, cwd=cwd)
+    return parsed(SOURCE, session or stem_of(path), read, title=title, started_at=started_at, cwd=cwd)
 
 
 def _kind(line: Mapping[str, Any]) -> tuple[int, str]:

@@ -14,7 +14,7 @@ from typing import Any
 from memcli.extras.transcripts import reasons
 from memcli.extras.transcripts.content import OpenCalls, codex_request, described, plain, says_failed, split
 from memcli.extras.transcripts.files import head_lines, open_file, read_lines, stem_of
-from memcli.extras.transcripts.transcript import ParsedTranscript, RawMessage
+from memcli.extras.transcripts.transcript import RawMessage, Transcript, parsed
 from memcli.extras.transcripts.values import dict_of, list_of, moment, parse, text_of
 
 SOURCE = "codex"
@@ -36,14 +36,14 @@ def is_codex(line: Mapping[str, Any]) -> bool:
     return any(dict_of(part).get("type") in _FLAT_PARTS for part in list_of(line.get("content")))
 
 
-def read_codex(path: str) -> ParsedTranscript:
+def read_codex(path: str) -> Transcript:
     """The session in a file. Raises what `open_file` raises."""
     head = head_of(path)
     stem = stem_of(path)
     found = _ID.search(stem)
     key = text_of(head.get("id")) or text_of(head.get("session_id")) or (found[0] if found else stem)
     cwd = text_of(head.get("cwd"))
-    return ParsedTranscript(SOURCE, key, partial(_read, path), started_at=moment(head.get("timestamp")), cwd=cwd)
+    return parsed(SOURCE, key, partial(_read, path), started_at=moment(head.get("timestamp")), cwd=cwd)
 
 
 def head_of(path: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from functools import partial
 from memcli.extras.transcripts import reasons
 from memcli.extras.transcripts.content import OpenCalls, described, plain, without_reminders
 from memcli.extras.transcripts.files import head_lines, read_lines
-from memcli.extras.transcripts.transcript import ParsedTranscript, RawMessage
+from memcli.extras.transcripts.transcript import RawMessage, Transcript, parsed
 from memcli.extras.transcripts.values import dict_of, list_of, moment, text_of
 from memcli.model.names import readable
 
@@ -22,12 +22,12 @@ _REASONS = {
 }  # fmt: skip
 
 
-def read_copilot(path: str) -> ParsedTranscript:
+def read_copilot(path: str) -> Transcript:
     """The session in a file, which is named as all are, in a folder named by its id. Raises what `open_file` raises."""
     head = next((dict_of(line.get("data")) for line in head_lines(path) if line.get("type") == _START), {})
     key = text_of(head.get("sessionId")) or readable(os.path.basename(os.path.dirname(os.path.abspath(path))))
     cwd = text_of(dict_of(head.get("context")).get("cwd"))
-    return ParsedTranscript(SOURCE, key, partial(_read, path), started_at=moment(head.get("startTime")), cwd=cwd)
+    return parsed(SOURCE, key, partial(_read, path), started_at=moment(head.get("startTime")), cwd=cwd)
 
 
 def _read(path: str, skipped: Counter[str]) -> Iterator[RawMessage]:

@@ -17,7 +17,7 @@ from memcli.errors import UsageError
 from memcli.extras.transcripts import claude_code, codex, copilot, exports, files, gemini, opencode, reasons
 from memcli.extras.transcripts.content import OpenCalls, described, is_own, plain, says_failed, shortened, split
 from memcli.extras.transcripts.files import BLOCK, elements, open_file, part_of, read_lines, stem_of
-from memcli.extras.transcripts.transcript import ParsedTranscript, RawMessage, digest
+from memcli.extras.transcripts.transcript import RawMessage, Transcript, digest, parsed
 from memcli.extras.transcripts.values import MAX_BYTES, dict_of, list_of, moment, object_in, parse, text_of
 from memcli.model.names import show
 
@@ -39,12 +39,12 @@ def is_plain(line: Mapping[str, Any]) -> bool:
     return isinstance(line.get("role"), str) and ("content" in line or "tool_calls" in line)
 
 
-def read_plain(path: str, objects: Objects) -> ParsedTranscript:
+def read_plain(path: str, objects: Objects) -> Transcript:
     """The conversation of all messages of a file. Raises what `objects` raises."""
     # Without an id, the key has a digest of the first message only, so that a file that grew has the same key.
     first = next((one for one in objects(Counter()) if is_plain(one)), {})
     key = _first(first, _SESSIONS) or f"{stem_of(path)}-{digest(str(first.get('role')), plain(first.get('content')))}"
-    return ParsedTranscript(SOURCE, key, partial(_read, objects), started_at=moment(_time(first)))
+    return parsed(SOURCE, key, partial(_read, objects), started_at=moment(_time(first)))
 
 
 def _read(objects: Objects, skipped: Counter[str]) -> Iterator[RawMessage]:
@@ -92,7 +92,7 @@ def _first(one: Mapping[str, Any], names: tuple[str, ...]) -> str:
 
 
 Values = Mapping[str, Any]
-LINES: Mapping[str, Callable[[str], ParsedTranscript]] = {
+LINES: Mapping[str, Callable[[str], Transcript]] = {
     claude_code.SOURCE: claude_code.read_claude_code,
     codex.SOURCE: codex.read_codex,
     gemini.SOURCE: gemini.read_gemini,
@@ -150,7 +150,7 @@ _HINT = (
 )
 
 
-def conversations(path: str, skipped: Counter[str] | None = None) -> Iterator[ParsedTranscript]:
+def conversations(path: str, skipped: Counter[str] | None = None) -> Iterator[Transcript]:
     """The conversations in a transcript or an export; `skipped` counts, by reason, the parts that belong to none of them.
 
     The file is opened for the first one. Raises NotFoundError, StoreError, UsageError for a file that is no transcript, and
@@ -198,7 +198,7 @@ def _foreign(where: str, head: bytes, tried: Counter[str]) -> UsageError:
     return UsageError(f"{where}: not a transcript", _HINT)
 
 
-def _in_archive(file: IO[bytes], path: str, skipped: Counter[str]) -> Iterator[ParsedTranscript]:
+def _in_archive(file: IO[bytes], path: str, skipped: Counter[str]) -> Iterator[Transcript]:
     """The conversations in all files of an archive. Raises UsageError if there are none."""
     # All files are read to their ends first, where the check sum shows damage: nothing is imported from a damaged archive.
     sources = {}
@@ -216,7 +216,7 @@ def _in_archive(file: IO[bytes], path: str, skipped: Counter[str]) -> Iterator[P
                 yield from _exported(source, part, skipped)
 
 
-def _exported(source: str, file: IO[bytes], skipped: Counter[str]) -> Iterator[ParsedTranscript]:
+def _exported(source: str, file: IO[bytes], skipped: Counter[str]) -> Iterator[Transcript]:
     """The conversations of a format among the objects of a file; other objects are counted."""
     # Each is held as bytes and parsed again for its messages: its values take ten times as much memory.
     about, read = EXPORTS[source]
@@ -227,7 +227,7 @@ def _exported(source: str, file: IO[bytes], skipped: Counter[str]) -> Iterator[P
         elif values is not None:
             key, title, started_at = about(values)
             again = partial(_read_again, read, data)
-            yield ParsedTranscript(source, key, again, title=title, started_at=started_at)
+            yield parsed(source, key, again, title=title, started_at=started_at)
 
 
 def _read_again(read: ReadExport, data: bytes, skipped: Counter[str]) -> Iterator[RawMessage]:

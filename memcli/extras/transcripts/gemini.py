@@ -14,7 +14,7 @@ from typing import Any
 from memcli.extras.transcripts import reasons
 from memcli.extras.transcripts.content import call_message, described, split, without_reminders
 from memcli.extras.transcripts.files import head_lines, object_on, open_file, read_lines, stem_of
-from memcli.extras.transcripts.transcript import ParsedTranscript, RawMessage, number_of
+from memcli.extras.transcripts.transcript import RawMessage, Transcript, number_of, parsed
 from memcli.extras.transcripts.values import MAX_BYTES, dict_of, list_of, moment, text_of
 
 SOURCE = "gemini"
@@ -25,10 +25,10 @@ _MOST_MESSAGES = 200_000
 """The most messages that are read."""
 
 
-def read_gemini(path: str) -> ParsedTranscript:
+def read_gemini(path: str) -> Transcript:
     """The session in a file. Raises what `open_file` raises."""
     head = gemini_head(path)
-    return ParsedTranscript(
+    return parsed(
         SOURCE,
         text_of(head.get("sessionId")) or stem_of(path),
         partial(_read, path),

@@ -246,7 +246,8 @@ def _import(
             return _imported(workspace, found)
     except _UnreadableError as error:
         done.failed[key or path] = error.message
-    reported = _Reported(_SOURCES.get(agent, agent), key, entries)
+    source, began = _SOURCES.get(agent, agent), text_of(entries[0].get("at"))
+    reported = Transcript(source=source, key=key, messages=partial(_reported, entries), started_at=began)
     return _imported(workspace, [reported]) if key and any(reported.messages()) else []
 
 
@@ -269,19 +270,9 @@ def _readable(read: Callable[[], Iterable[_Read]]) -> Iterator[_Read]:
         raise _UnreadableError(reason(error)) from None
 
 
-class _Reported:
-    """The session that the hooks of its agent reported: the last messages of its turns and the summaries of compactions."""
-
-    title = ""
-
-    def __init__(self, source: str, key: str, entries: Sequence[Mapping[str, Json]]) -> None:
-        self.source, self.key = source, key
-        self.started_at = text_of(entries[0].get("at"))
-        self.skipped: Mapping[str, int] = {}
-        self._entries = entries
-
-    def messages(self) -> Iterator[Message]:
-        for entry in self._entries:
-            if text := text_of(entry.get("text")):
-                at, event = text_of(entry.get("at")), text_of(entry.get("event"))
-                yield Message(0, "assistant", text, at, "", f"{event} {at}")
+def _reported(entries: Sequence[Mapping[str, Json]]) -> Iterator[Message]:
+    """The messages that the hooks of an agent reported: the last ones of its turns, and the summaries of compactions."""
+    for entry in entries:
+        if text := text_of(entry.get("text")):
+            at, event = text_of(entry.get("at")), text_of(entry.get("event"))
+            yield Message(0, "assistant", text, at, "", f"{event} {at}")

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from memcli.errors import CorruptError, NotFoundError, UsageError
 from memcli.extras.transcripts import reasons
 from memcli.extras.transcripts.content import call_message, described, without_reminders
-from memcli.extras.transcripts.transcript import ParsedTranscript, RawMessage
+from memcli.extras.transcripts.transcript import RawMessage, Transcript, parsed
 from memcli.extras.transcripts.values import MAX_BYTES, dict_of, moment, object_in, text_of
 from memcli.model.names import show
 
@@ -38,7 +38,7 @@ _REASONS = {
 }  # fmt: skip
 
 
-def read_opencode(path: str, only: str, skipped: Counter[str]) -> Iterator[ParsedTranscript]:
+def read_opencode(path: str, only: str, skipped: Counter[str]) -> Iterator[Transcript]:
     """The sessions in a database, without those of subagents; only the one with the id `only`, unless that is empty.
 
     Raises UsageError for a database of another program or version, NotFoundError for an unknown id, CorruptError.
@@ -51,7 +51,7 @@ def read_opencode(path: str, only: str, skipped: Counter[str]) -> Iterator[Parse
             f"{show(path)}: no session {show(only)}", "list sessions with `memcli session import --discover`"
         )
     for key, title, directory, created in found:
-        yield ParsedTranscript(
+        yield parsed(
             SOURCE,
             text_of(key),
             partial(_read, path, text_of(key)),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memcli.digests import blake2b
 from memcli.extras.transcripts import reasons
 from memcli.extras.transcripts.values import moment
 from memcli.model.conversation import Message
+from memcli.record import Record, field
 from memcli.safety.recalled import without_recalled
 
 if TYPE_CHECKING:
@@ -17,26 +19,6 @@ if TYPE_CHECKING:
 
 
 _MAX_NAME = 200
-
-
-class Transcript(Protocol):
-    """A conversation that another program has recorded."""
-
-    source: str
-    """The name of the format."""
-    key: str
-    """The id of the session at its source."""
-    title: str
-    """Empty when it has none."""
-    started_at: str
-    """The time at which it began, RFC 3339; empty when that is not known."""
-
-    @property
-    def skipped(self) -> Mapping[str, int]:
-        """How many parts of the file gave no message, by reason; complete once `messages` has ended."""
-
-    def messages(self) -> Iterator[Message]:
-        """The messages in order; their numbers are assigned when they are stored. Raises MemcliError."""
 
 
 class RawMessage(NamedTuple):
@@ -53,52 +35,61 @@ Read = Callable[[Counter[str]], Iterator[RawMessage]]
 """Reads a conversation from its beginning, and counts by reason the parts that give no message."""
 
 
-class ParsedTranscript:
-    """A conversation of a file. `source` names its format, `key` is its id there, `cwd` the folder in which it took place.
+class Transcript(Record, kw_only=True):
+    """A conversation that another program has recorded: `source` names its format, `key` is its id there, `cwd` the folder in
+    which it took place.
 
-    `started_at` is RFC 3339 in UTC; it, `title` and `cwd` are empty where they are not known. `skipped` counts by reason the
-    parts that gave no message; it is complete when `messages` is exhausted.
+    `started_at` is RFC 3339; it, `title` and `cwd` are empty where they are not known. Each call of `messages` reads the messages
+    anew, in order, and raises MemcliError. `skipped` counts by reason the parts that gave no message; it is complete when
+    `messages` is exhausted.
     """
 
-    def __init__(
-        self, source: str, key: str, read: Read, *, title: str = "", started_at: str = "", cwd: str = ""
-    ) -> None:
-        self.source = source
-        self.key = _short_key(key)
-        self.title = _on_one_line(title)
-        self.started_at = started_at
-        self.cwd = cwd
-        self.skipped: Counter[str] = Counter()
-        self._read = read
+    source: str
+    key: str
+    messages: Callable[[], Iterator[Message]]
+    title: str = ""
+    started_at: str = ""
+    cwd: str = ""
+    skipped: Counter[str] = field(default_factory=Counter)
 
-    def messages(self) -> Iterator[Message]:
-        """The messages in order, numbered from 1; each call reads them anew. Raises CorruptError, StoreError.
 
-        A message without an id at its source gets its number and a digest as its key. A second message with an id is skipped if
-        its text is the same, and else has a digest in its key.
-        """
-        self.skipped = skipped = Counter[str]()
-        seen = Seen()
-        number = 0
-        for raw in self._read(skipped):
-            if not raw.text or raw.text.isspace():
-                skipped[reasons.EMPTY] += 1
-                continue
-            # Memories that memcli injected into a message are stored already.
-            text = without_recalled(raw.text.replace("\r\n", "\n").replace("\0", "")).strip()
-            if not text:
-                skipped[reasons.OWN] += 1
-                continue
-            name, key = digest(raw.role, text), _short_key(raw.key)
-            is_new_key = seen.add(key) if key else False
-            if key and not seen.add(f"{key}-{name}"):
-                skipped[reasons.DUPLICATE] += 1
-                continue
-            number += 1
-            # By the number and the text, so that a file that grew gives the same keys again.
-            if not is_new_key:
-                key = f"{key or number}-{name}"
-            yield Message(number, raw.role, text, moment(raw.at), _on_one_line(raw.speaker), key)
+def parsed(source: str, key: str, read: Read, *, title: str = "", started_at: str = "", cwd: str = "") -> Transcript:
+    """The conversation that `read` reads from a file."""
+    skipped = Counter[str]()
+    return Transcript(
+        source=source, key=_short_key(key), messages=partial(_cleaned, read, skipped), title=_on_one_line(title),
+        started_at=started_at, cwd=cwd, skipped=skipped,
+    )  # fmt: skip
+
+
+def _cleaned(read: Read, skipped: Counter[str]) -> Iterator[Message]:
+    """The messages of a file, numbered from 1. Raises CorruptError, StoreError.
+
+    A message without an id at its source gets its number and a digest as its key. A second message with an id is skipped if
+    its text is the same, and else has a digest in its key.
+    """
+    skipped.clear()
+    seen = Seen()
+    number = 0
+    for raw in read(skipped):
+        if not raw.text or raw.text.isspace():
+            skipped[reasons.EMPTY] += 1
+            continue
+        # Memories that memcli injected into a message are stored already.
+        text = without_recalled(raw.text.replace("\r\n", "\n").replace("\0", "")).strip()
+        if not text:
+            skipped[reasons.OWN] += 1
+            continue
+        name, key = digest(raw.role, text), _short_key(raw.key)
+        is_new_key = seen.add(key) if key else False
+        if key and not seen.add(f"{key}-{name}"):
+            skipped[reasons.DUPLICATE] += 1
+            continue
+        number += 1
+        # By the number and the text, so that a file that grew gives the same keys again.
+        if not is_new_key:
+            key = f"{key or number}-{name}"
+        yield Message(number, raw.role, text, moment(raw.at), _on_one_line(raw.speaker), key)
 
 
 def digest(*parts: str) -> str:

@@ -18,8 +18,9 @@ so it passes the checks of all imports, and the whole import is tried before any
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import chain, count
 
 from memcli.app import inbox
@@ -344,7 +345,11 @@ def _take_session(
             return None if is_shared else done
         if session.source:
             importing, over = extra("transcripts.importing"), workspace.copy_with(space=space)
-            carried: SessionImport = importing.import_transcript(over, _SessionFile(lines, where), dry_run=dry_run)
+            transcript = importing.Transcript(
+                source=session.source, key=session.key, title=session.title, started_at=session.started_at,
+                messages=partial(_messages, lines[1:], where),
+            )  # fmt: skip
+            carried: SessionImport = importing.import_transcript(over, transcript, dry_run=dry_run)
             return carried
     names = chain([name], (session_id(space, name, number=number) for number in count(2)))
     free = next(own for own in names if own not in ids)
@@ -372,20 +377,10 @@ def _restore(
     return done
 
 
-class _SessionFile:
-    """A session in the file of an export, as a transcript for `import_transcript`."""
-
-    skipped: Mapping[str, int] = {}
-
-    def __init__(self, lines: list[bytes], where: str) -> None:
-        session = decode_header(lines[0], where)
-        self.source, self.key = session.source, session.key
-        self.title, self.started_at = session.title, session.started_at
-        self._lines, self._where = lines[1:], where
-
-    def messages(self) -> Iterator[Message]:
-        entries = (decode_entry(line, self._where) for line in self._lines if line.endswith(b"\n"))
-        return (entry for entry in entries if isinstance(entry, Message))
+def _messages(lines: list[bytes], where: str) -> Iterator[Message]:
+    """The messages in the lines of a session below its header, without a line that was cut off."""
+    entries = (decode_entry(line, where) for line in lines if line.endswith(b"\n"))
+    return (entry for entry in entries if isinstance(entry, Message))
 
 
 class _Removals:

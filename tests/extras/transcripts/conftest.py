@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memcli.extras.transcripts.formats import conversations
-from memcli.extras.transcripts.transcript import ParsedTranscript
+from memcli.extras.transcripts.transcript import Transcript
 from memcli.model.conversation import Message
 
 
 class Found(NamedTuple):
     """What a file holds: its conversations with their messages, and what was counted in all of them together."""
 
-    transcripts: list[ParsedTranscript]
+    transcripts: list[Transcript]
     messages: list[list[Message]]
     skipped: Counter[str]
 
