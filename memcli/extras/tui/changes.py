@@ -187,11 +187,11 @@ class Changer:
                     problem = error
         except SuspendNotSupported:  # no other program can use the screen, as in a web browser: a field takes the text
 
-            def answered(text: str | None) -> None:
+            def answered(given: Mapping[str, Json] | None) -> None:
                 problem: _Problem | None = None
-                if text is not None:
+                if given is not None:
                     try:
-                        edited.draft.write(text)
+                        edited.draft.write(str(given["raw"]))
                     except (MemcliError, OSError) as error:
                         problem = error
                 self._take(edited, problem)

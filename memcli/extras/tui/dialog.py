@@ -243,16 +243,14 @@ def tag_change(shown: dict[str, str], typed: str) -> TagChange:
     )
 
 
-FormT = TypeVar("FormT")
-
-
-class Form(Dialog[FormT], Generic[FormT]):
-    """A dialog whose last field is a text. Escape has to be pressed twice if the text was changed."""
+class TextForm(Dialog[Mapping[str, Json]]):
+    """A dialog whose last field is a text. Its result is the text, under `raw`. Escape has to be pressed twice if the text was
+    changed."""
 
     AUTO_FOCUS = "TextArea"
     BINDINGS: ClassVar[list[BindingType]] = bindings(FORM)
     DEFAULT_CSS = """
-    Form {
+    TextForm {
         & > Box { width: 100; height: 94%; }
         & TextArea { height: 1fr; min-height: 3; border: none; padding: 0; }
         & Label { color: $text-muted; }
@@ -275,6 +273,10 @@ class Form(Dialog[FormT], Generic[FormT]):
         else:
             self.dismiss(None)
 
+    def action_save(self) -> None:
+        """Closes the form with its result."""
+        self.dismiss({"raw": self._field.text})
+
     @on(TextArea.Changed)
     def clear_warning(self) -> None:
         """Removes the warning when the user continues to type."""
@@ -283,14 +285,7 @@ class Form(Dialog[FormT], Generic[FormT]):
             self._problem.update("")
 
 
-class TextForm(Form[str]):
-    """A form with a text only, which is its result."""
-
-    def action_save(self) -> None:
-        self.dismiss(self._field.text)
-
-
-class AddForm(Form[Mapping[str, Json]]):
+class AddForm(TextForm):
     """A form for a new memory. Its result has the fields; without kind or path, memcli derives them from the text."""
 
     def __init__(self, fields: Mapping[str, Json], problem: str = "") -> None:

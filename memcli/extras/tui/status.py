@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 from textual.content import Content
 from textual.timer import Timer
@@ -20,10 +20,6 @@ from memcli.present.memory import count_of
 from memcli.render.clean import clean_line
 
 _Listener = Callable[[str], object]
-
-
-class Stopped(Exception):  # noqa: N818 - no error: the user asked for it
-    """The user has cancelled the work."""
 
 
 class Recaller:
@@ -45,9 +41,9 @@ class Recaller:
         self.on_warning(text)
 
     def progress(self, done: int, total: int) -> None:
-        """Passes the progress of embedding on to `on_progress`. Raises Stopped after `stop`: vectors made so far remain."""
+        """Passes the progress of embedding on to `on_progress`. Raises CancelledError after `stop`: vectors made so far remain."""
         if self._stop.is_set():
-            raise Stopped
+            raise CancelledError
         self.on_progress(f"embedding {done:,} of {total:,} for the first question")
 
     async def recall(self, workspace: Workspace, query: Query) -> Bundle | None:
@@ -60,7 +56,7 @@ class Recaller:
             self._stop.clear()
             try:
                 return next(iter(recall(workspace.copy_with(is_noted=False), [query])))
-            except Stopped:
+            except CancelledError:
                 return None
 
         # The recall before ends at its next step; `answer` clears the event when its turn comes in the only thread.

@@ -32,7 +32,7 @@ from memcli.model.memory import Json, Memory
 from memcli.present.changes import ADDED, REMOVED, Pair, commit_cells, compare, compared, difference, memory_change
 from memcli.present.links import LinkStep, direction, link_steps, relation_words
 from memcli.present.memory import count_of, marks
-from memcli.record import Record, replace
+from memcli.record import replace
 from memcli.render.clean import clean, clean_line, clean_value
 from memcli.store.layout import Layout
 from memcli.wiring import extra
@@ -49,15 +49,9 @@ Version = tuple[HistoryCommit | None, MemoryChange]
 """The change of a memory by a commit; without a commit, the change that is not committed yet."""
 
 
-class Timeline(Record):
-    """The versions of a memory, newest first, and the acts of the audit log that touched it, newest first.
-
-    With `is_cut`, there are older commits that were not read.
-    """
-
-    versions: tuple[Version, ...]
-    acts: tuple[dict[str, Any], ...]
-    is_cut: bool = False
+Timeline = tuple[Sequence[Version], Sequence[Mapping[str, Any]], bool]
+"""The versions of a memory, newest first; the acts of the audit log that touched it, newest first; and whether there are older
+commits that were not read."""
 
 
 def read_past(workspace: Workspace, memory: Memory) -> Timeline:
@@ -66,10 +60,10 @@ def read_past(workspace: Workspace, memory: Memory) -> Timeline:
     try:
         found, is_cut = read_versions(open_history(Layout(workspace.root).spaces), memory, f"{workspace.space}.json")
     except NotFoundError:  # no repository, or none with commits
-        return Timeline((), acts)
+        return (), acts, False
     detector = workspace.redactor.on_the_way_out(workspace.store.policy(workspace.space))
     changes = extra("history.changes").clean_changes([change for _, change in found], detector)
-    return Timeline(tuple((commit, change) for (commit, _), change in zip(found, changes, strict=True)), acts, is_cut)
+    return [(commit, change) for (commit, _), change in zip(found, changes, strict=True)], acts, is_cut
 
 
 def read_versions(history: StoreHistory, memory: Memory, name: str) -> tuple[list[Version], bool]:
@@ -123,20 +117,19 @@ class Past(ListWindow[None]):
     def __init__(self, memory: Memory, past: Timeline) -> None:
         super().__init__(f"history of {clean_line(memory.path)}", HISTORY)
         self._memory = memory
-        self._past = past
+        self._versions, self._acts, self._is_cut = past
 
     def refill(self) -> None:
         """Lists the versions and the acts."""
-        past = self._past
-        commits = sum(commit is not None for commit, _ in past.versions)
-        note = f"{count_of(commits, 'commit')}, {len(past.acts)} in the audit log of this machine"
-        if not past.versions and not past.acts:
+        commits = sum(commit is not None for commit, _ in self._versions)
+        note = f"{count_of(commits, 'commit')}, {len(self._acts)} in the audit log of this machine"
+        if not self._versions and not self._acts:
             note = "No commit contains this memory, and the audit log of this machine does not mention it."
-        elif past.is_cut:
+        elif self._is_cut:
             note += f"; only the last {MAX_COMMITS:,} commits were read"
-        rows = [(*_moment_of(one), one[1].status, commit_cells(one[0])[3]) for one in past.versions]
+        rows = [(*_moment_of(one), one[1].status, commit_cells(one[0])[3]) for one in self._versions]
         rows += [
-            (str(act.get("time"))[:10], "audit", "", f"{act.get('command')}: {act.get('action')}") for act in past.acts
+            (str(act.get("time"))[:10], "audit", "", f"{act.get('command')}: {act.get('action')}") for act in self._acts
         ]
         lines = [
             Content.assemble(f"{day:<10} ", (f"{name:<10} ", LABEL), f"{status:<10} ", clean_line(text))
@@ -146,20 +139,19 @@ class Past(ListWindow[None]):
 
     def about(self, n: int) -> Content:
         """The changed fields of a version, or an act in full."""
-        versions = self._past.versions
-        if n >= len(versions):
-            return _act(self._past.acts[n - len(versions)], self._memory.id)
-        commit, change = versions[n]
+        if n >= len(self._versions):
+            return _act(self._acts[n - len(self._versions)], self._memory.id)
+        commit, change = self._versions[n]
         head = [clean_line(f"commit {commit.hash}  {commit.author}  {commit.date}")] if commit else []
         return Content("\n".join([*head, *extra("history.rendering").change_lines(change)]))
 
     @on(OptionList.OptionSelected)
     def action_compare(self) -> None:
         """Compares the version under the cursor with the memory as it is now."""
-        if self.index is None or self.index >= len(self._past.versions):
+        if self.index is None or self.index >= len(self._versions):
             self.notify("this entry has no version to compare", severity="warning")
             return
-        version = self._past.versions[self.index]
+        version = self._versions[self.index]
         self.app.push_screen(Comparison(version[1].memory, self._memory, (" ".join(_moment_of(version)), "now")))
 
 

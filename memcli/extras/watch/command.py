@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 _GRACE_SECONDS = 0.3
 
 
-class _OverdueError(BaseException):
-    """Raised when work does not stop in time. Not an `Exception`, so that no handler swallows it."""
-
-
 @contextmanager
 def stoppable() -> Iterator[threading.Event]:
     """Yields an event that SIGINT and SIGTERM set. A body that does not end within _GRACE_SECONDS afterwards is interrupted."""
@@ -37,14 +33,14 @@ def stoppable() -> Iterator[threading.Event]:
         signal.setitimer(signal.ITIMER_REAL, _GRACE_SECONDS)
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise _OverdueError
+        raise KeyboardInterrupt  # no `Exception`, so that no handler of the work swallows it
 
     # Work that blocks, as in a wait for a lock, does not see the event: the handler of the timer raises an error in it.
     handlers = {signal.SIGINT: request_stop, signal.SIGTERM: request_stop, signal.SIGALRM: interrupt}
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield stop
-    except _OverdueError:
+    except KeyboardInterrupt:
         pass
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)  # before the handlers: without one SIGALRM ends the process

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 
 import pytest
@@ -12,7 +13,7 @@ from memcli.errors import UsageError
 from memcli.extras.tui import windows
 from memcli.extras.tui.catalogue import PathCatalogue
 from memcli.extras.tui.dialog import tag_change
-from memcli.extras.tui.status import Recaller, Stopped
+from memcli.extras.tui.status import Recaller
 from memcli.extras.tui.view import Folds, memories_below, outline
 from memcli.extras.tui.windows import read_versions
 from memcli.model.catalogue import CatalogueFilter
@@ -227,5 +228,5 @@ def test_progress_raises_once_it_is_to_stop() -> None:
     recaller = Recaller()
     recaller.progress(1, 2)
     recaller.close()
-    with pytest.raises(Stopped):
+    with pytest.raises(CancelledError):
         recaller.progress(2, 2)
