@@ -331,7 +331,7 @@ def newest(
     """The selected memories of the first of the spaces to read that has any, the last updated first; they are read during the
     iteration. Text and content are redacted only `with_raw`: do not print them otherwise. Raises NotFoundError when no space
     has a memory at or below the path."""
-    with reading(workspace) as spaces:
+    with reading(workspace, workspace.spaces_to_read) as spaces:
         _check_under(workspace, spaces, wanted.under)
         counts = {space.name: space.count(wanted) for space in spaces}
         first = next((space for space in spaces if counts[space.name]), spaces[0])
@@ -349,34 +349,42 @@ def newest(
 
 def list_memories(workspace: Workspace, wanted: CatalogueFilter = _ALL) -> list[Memory]:
     """All selected memories of the spaces to read, in order of path. Raises NotFoundError when none is at or below the path."""
-    with reading(workspace) as spaces:
+    with reading(workspace, workspace.spaces_to_read) as spaces:
         _check_under(workspace, spaces, wanted.under)
         return [shown for _, _, shown in _stored_and_shown(workspace, _merged(spaces, wanted), SUMMARY)]
 
 
-def load_tree(workspace: Workspace, under: str, depth: int | None) -> TreeNode[Overview]:
-    """The tree of the active memories at and below a path, `depth` levels of it. Raises as `list_memories`."""
+def load_tree(workspace: Workspace, under: str, depth: int | None) -> tuple[TreeNode[Overview], dict[str, int]]:
+    """The tree of the active memories at and below a path, `depth` levels of it, of the first of the spaces to read that has any,
+    and how many each of the others has there. Raises as `list_memories`."""
     from memcli.model.tree import tree
 
     levels = None if depth is None else depth + (under.strip("/").count("/") + 1 if under.strip("/") else 0)
     wanted = CatalogueFilter(under=under, depth=levels)
-    with reading(workspace) as spaces:
+    with reading(workspace, workspace.spaces_to_read) as spaces:
         _check_under(workspace, spaces, under)
-        places = list(_merged(spaces, wanted))
-        found = _stored_and_shown(workspace, (one for one in places if one[1][1] != ""), SUMMARY)
-        memories = [
-            Overview(stored, shown, partial(workspace.trust.is_reviewed, of.name)) for of, stored, shown in found
-        ]
+        counts = {space.name: space.count(CatalogueFilter(under=under)) for space in spaces}
+        first = next((space for space in spaces if counts[space.name]), spaces[0])
+        del counts[first.name]
+        places = list(first.places(wanted))
+        found = _stored_and_shown(workspace, ((first, place) for place in places if place[1] != ""), SUMMARY)
+        is_reviewed = partial(workspace.trust.is_reviewed, first.name)
+        memories = [Overview(stored, shown, is_reviewed) for _, stored, shown in found]
+        cut = [path for path, what in places if what == ""]
         branches = Counter[str]()
-        for space in spaces:
-            cut = [path for own, (path, what) in places if own is space and what == ""]
-            clean = clean_paths(workspace.redactor.on_the_way_out(space.policy), cut)
-            for path, shown in zip(cut, clean, strict=True):
-                branches[shown] += space.count(CatalogueFilter(under=path))
-        return tree(((memory.path, memory) for memory in memories), branches)
+        for path, shown in zip(cut, clean_paths(workspace.redactor.on_the_way_out(first.policy), cut), strict=True):
+            branches[shown] += first.count(CatalogueFilter(under=path))
+        whole = tree(((memory.path, memory) for memory in memories), branches)
+        return whole, {name: count for name, count in counts.items() if count}
 
 
 def _check_under(workspace: Workspace, spaces: Sequence[SpaceReader], path: str) -> None:
+    """Raises NotFoundError if another space than `main` does not exist, or if no memory is at or below the path; warns if `main`
+    does not exist."""
+    if not any(space.snapshot.fingerprint for space in spaces):
+        if workspace.space != workspace.main:
+            raise NotFoundError(f"no space {workspace.space!r}", "`memcli space list` lists the spaces")
+        warn_of_missing(workspace, spaces[0].snapshot)
     if path and not any(space.count(CatalogueFilter(under=path, inactive=True)) for space in spaces):
         raise nothing_under(workspace, path)
 

@@ -255,6 +255,8 @@ def build() -> Any:
 def main(args: Sequence[str]) -> int:
     """Runs the command in `args` and returns its exit code. User errors never raise."""
     try:
+        if args and any(args[0] in field.flags for field in CommonOptions.FIELDS.values()):
+            raise UsageError(f"{args[0]} stands before the command", f"put it behind: `memcli COMMAND {args[0]}`")
         verb = find(ALIASES.get(args[0], args[0])) if args and not args[0].startswith("-") else None
         # Typer has no options whose value can be left out.
         words = fill_bare(args, verb.options.FIELDS) if isinstance(verb, Verb) else list(args)

@@ -84,6 +84,7 @@ def topics() -> dict[str, str]:
         "exit-codes": _table(EXIT_CODES),
         "environment": _table(_ENVIRONMENT),
         "formats": _table(_FORMATS),
+        "version": "`memcli version`, `memcli --version` and `memcli -V` print the version of memcli.\n",
     }
 
 

@@ -84,6 +84,8 @@ def detail_of(
     if memory.updated_at != memory.created_at:
         dates.append(("updated", memory.updated_at, f"version {memory.version}"))
     hidden, used = {*_PLACED, *placed}, usage or {}
+    if len(dates) > 1:
+        hidden.add("version")
     noted = memory.metadata.get("conflicts")
     conflicts = tuple(_conflict(one) for one in noted if isinstance(one, dict)) if isinstance(noted, list) else ()
     return MemoryDetail(

@@ -11,7 +11,18 @@ from memcli.codec.canonical import encode_line
 from memcli.digests import nonce_of
 from memcli.model.memory import json_texts
 from memcli.model.names import counted
-from memcli.model.recall import BUDGET_TOO_SMALL, EMPTY_DIFF, LEVELS, PASSAGE, PASSAGES, SENTENCE, Bundle, Section
+from memcli.model.recall import (
+    ALL_FILTERED,
+    ALL_REJECTED,
+    BUDGET_TOO_SMALL,
+    EMPTY_DIFF,
+    LEVELS,
+    PASSAGE,
+    PASSAGES,
+    SENTENCE,
+    Bundle,
+    Section,
+)  # fmt: skip
 from memcli.policy.answer import forms, texts_of, within
 from memcli.render.clean import clean, clean_line, cut, inert
 from memcli.safety.recalled import HEADER
@@ -20,18 +31,21 @@ from memcli.settings import REPO
 WEAK = "Weak evidence"
 """The heading above the sections of a bundle whose confidence is low."""
 _SHOWN_TOPIC = 200
+_WHY = {ALL_FILTERED: "the filters leave out all of ", ALL_REJECTED: "a language model rejected what was found; "}
+"""Why nothing is shown, before the number of memories, where it is not that none is relevant enough."""
 
 
 def global_summary(bundle: Bundle) -> str:
     """A summary of the bundle on one line; shorter under a budget."""
     if bundle.reason == EMPTY_DIFF:
-        return f"The diff is empty ({bundle.reason})."
+        return "The diff is empty."
     if bundle.reason == BUDGET_TOO_SMALL:
-        return f"{bundle.matched} matched, but none fits the budget ({bundle.reason})."
+        return f"{bundle.matched} matched, but none fits the budget."
     # Without the user-wide store: its memories are no part of the spaces that the summary names.
     count = counted(sum(bundle.own.values()) if bundle.own else bundle.size, "memory", "memories")
+    count = f"{_WHY.get(bundle.reason or '', '')}{count}"
     if bundle.query.budget is not None:
-        missing = f"Nothing relevant ({bundle.reason}; {count})."
+        missing = f"Nothing relevant ({count})."
         return f"{len(bundle.sections)} of {bundle.matched} matches." if bundle.sections else missing
     short = bundle.topic if len(bundle.topic) <= _SHOWN_TOPIC else bundle.topic[:_SHOWN_TOPIC] + "…"
     topic = f"'{short}'" if short or not bundle.query.kinds else "kind " + ", ".join(bundle.query.kinds)
@@ -39,7 +53,7 @@ def global_summary(bundle: Bundle) -> str:
         *others, last = bundle.own or (bundle.space,)
         where = f"spaces {', '.join(others)} and {last}" if others else f"space {last}"
         where = "all spaces" if bundle.space == "*" else where
-        return f"Nothing relevant to {topic} ({bundle.reason}; {count} in {where})."
+        return f"Nothing relevant to {topic} ({count} in {where})."
     summaries = [texts_of(section)["micro"] for section in bundle.sections[:5]]
     joined = "; ".join(text.rstrip(".") for text in summaries if text)
     more = f" ({len(bundle.sections)} of {counted(bundle.size, 'memory', 'memories')})"

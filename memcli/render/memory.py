@@ -36,7 +36,7 @@ def render_memory(memory: Memory, now: str = "", successor: str = "", use: Mappi
     usage = detail.usage
     if usage.count:
         lines.append(f"shown {usage.count} time{'s' if usage.count > 1 else ''}, last {usage.last}")
-    if usage.confidence is not None:
+    if usage.confidence is not None and f"{usage.confidence:.0%}" != f"{usage.whole:.0%}":
         lines.append(f"confidence {usage.confidence:.0%} of {usage.whole:.0%}: not confirmed since {usage.confirmed}")
     if usage.pending:
         lines.append(f"feedback not applied yet: {', '.join(usage.pending)} (`memcli store maintain`)")

@@ -311,7 +311,7 @@ def test_a_space_finds_what_its_own_sessions_yielded(project: Project) -> None:
                 s.memory.raw for s in project.recall("payments?", space=space, with_talk=True, scope="session").sections
             ),
             "list": " ".join(project.get(path, space).raw for path in project.listed(space)),
-            "tree": " ".join(load_tree(project.over(space), "", None).children["decisions"].children),
+            "tree": " ".join(load_tree(project.over(space), "", None)[0].children["decisions"].children),
             "window": window(project, space),
         }
         assert {by: {w for w in words.values() if w.lower() in out.lower()} for by, out in found.items()} == {

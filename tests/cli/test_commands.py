@@ -112,12 +112,18 @@ def test_forgetting_and_coming_back(run: Run) -> None:
     assert run("get", "b").code == 3
 
 
-def test_tags_tree_and_list(run: Run) -> None:
+def test_tags_tree_and_list(run: Run, tmp_path: Path) -> None:
     remember(run, "One.", "--path", "a/one", "--tag", "x")
     remember(run, "Two.", "--path", "a/two", "--tag", "y")
     run("edit", "a/one", "--tag", "New Tag", "--untag", "x")
     assert stored(run, "a/one")["tags"] == ["new-tag"]
     assert run("list", "--tree").out == "a/\n  one: One.\n  two: Two.\n"
+    (tmp_path / "a.md").write_text("# Three\n\nThree.\n")
+    run("ingest", "a.md")
+    assert (run("list", "--tree").out, run("list", "--tree").err) == (
+        "a/\n  one: One.\n  two: Two.\n",
+        "memcli: 1 in repo: -s repo\n",
+    )
     assert run("list", "--tree", "--json").json["children"][0]["name"] == "a"
     assert [m["path"] for m in run("list", "a", "--tag", "y", "--json").json] == ["a/two"]
 

@@ -173,9 +173,12 @@ def test_nothing_stored_reaches_a_terminal_raw(run: Run, tmp_path: Path) -> None
 
 def test_a_space_that_is_not_there_is_said_and_doctor_tries_to_write(run: Run, tmp_path: Path) -> None:
     run("init")
-    for command in (["list"], ["list", "--tree"], ["recall", "x"], ["status", "--stats"]):
+    for command in (["recall", "x"], ["status", "--stats"]):
         result = run(*command, "--space", "nope")
         assert (result.code, "space 'nope' is empty" in result.err) == (0, True)
+    for command in (["list"], ["list", "--tree"]):
+        result = run(*command, "--space", "nope")
+        assert (result.code, result.err) == (3, "memcli: no space 'nope' (`memcli space list` lists the spaces)\n")
     shutil.rmtree(tmp_path / ".memory" / "local")
     (tmp_path / ".memory" / "local").write_text("a file in the way")
     result = run("doctor")

@@ -23,6 +23,11 @@ STATES = {
 }  # fmt: skip
 
 
+def test_the_version_stands_beside_the_time_of_the_change() -> None:
+    edited = memory("a", version=3, created_at=PAST, updated_at=NOW)
+    assert render_memory(edited, NOW).count("version") == 1
+
+
 def in_the_browser(shown: Memory) -> list[str]:
     space = Space("main", (shown, memory("new", path="notes/new")))
     return of_memory(shown, PathCatalogue(space, "1", CatalogueFilter()), None, NOW).plain.splitlines()

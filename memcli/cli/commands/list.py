@@ -46,7 +46,7 @@ _OF_TREE = ("path", "tree", "depth", "rev")
     returns="Objects",
 )
 def command(session: CommandContext, options: ListOptions) -> None:
-    """List the memories of `main`, newest first; or of --space, or of `repo` where main has none; or with --tree the paths of all.
+    """List the memories of `main`, newest first; or of --space, or of `repo` where main has none; or with --tree their paths.
 
     On a terminal, a line each: the beginning of its id, which names it for every command, kind, text and age. In a pipe nothing is
     cut: id, kind, time, path, marks and text, between tabs.
@@ -103,5 +103,8 @@ def _tree(session: CommandContext, options: ListOptions) -> None:
 
     if other := sorted(options.given - {*_OF_TREE}):
         raise UsageError(f"--tree cannot be used with {options.FIELDS[other[0]].flags[0]}", "it shows paths alone")
-    root = load_tree(session.open(rev=options.rev), arguments.path(options.path, "the path"), options.depth)
+    root, others = load_tree(session.open(rev=options.rev), arguments.path(options.path, "the path"), options.depth)
     session.output.answer(tree_json(root) if session.output.json else None, tree_text(root))
+    if not session.output.json:
+        for name, count in others.items():
+            session.output.note(f"{count:,} in {name}: -s {name}")

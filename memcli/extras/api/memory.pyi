@@ -568,7 +568,7 @@ class Memory:
         rev: str | None = None,
         space: str | None = None,
     ) -> Objects:
-        """List the memories of `main`, newest first; or of --space, or of `repo` where main has none; or with --tree the paths of all.
+        """List the memories of `main`, newest first; or of --space, or of `repo` where main has none; or with --tree their paths.
 
         >>> [found['path'] for found in memory.list()]
         ['decisions/database', 'ops/deploy', 'rules/force-push']

@@ -155,7 +155,7 @@ def make_router(backend: Backend) -> APIRouter:
 
 def _add_memories(router: APIRouter, backend: Backend) -> None:
     @router.get(
-        "/apps/{space}/memories", summary="List memories with their texts in order of path", responses=problems(200)
+        "/apps/{space}/memories", summary="List memories with their texts, newest first", responses=problems(200)
     )
     async def list_memories(
         request: Request,

@@ -113,6 +113,7 @@ def _hooks(workspace: Workspace) -> tuple[Json, str]:
     """The git hooks of memcli that are installed, and when one last ran."""
     from memcli.git import NAMES
     from memcli.git.hooks import find_hooks
+    from memcli.render.clean import age
     from memcli.store.layout import Layout
     from memcli.store.log import HookLog
     from memcli.store.trust import is_off
@@ -122,9 +123,11 @@ def _hooks(workspace: Workspace) -> tuple[Json, str]:
         names = [name for name in NAMES if hooks.status(name)[0] == "installed"]
     except MemcliError:
         names = []
-    last = HookLog(Layout(workspace.root), workspace.space).last().get("time")
+    last = HookLog(Layout(workspace.root), workspace.space).last().get("at")
+    ago = age(last, workspace.clock()) if last else ""
+    ran = f", last run {ago if ago == 'now' else f'{ago} ago'}" if last else ""
     off = is_off(workspace.root, os.environ)
-    text = f"{', '.join(names)}{f', last run {last}' if last else ''}" if names else "none: memcli hook install"
+    text = f"{', '.join(names)}{ran}" if names else "none: memcli hook install"
     return {"installed": names, "last": last, "off": off}, "off: memcli on" if off else text
 
 

@@ -64,7 +64,7 @@ def command(session: CommandContext, options: BrowseOptions) -> None:
         from memcli.app.catalogue import load_tree
         from memcli.render.memory import tree_text
 
-        session.output.page(tree_text(load_tree(session.open(), path, None)))
+        session.output.page(tree_text(load_tree(session.open(), path, None)[0]))
         session.output.note(f"{error.message} ({error.hint})")
         return
     from memcli.cli.editor import EditorFile

@@ -10,8 +10,10 @@ import pytest
 
 from memcli.cli.main import FIRST
 from memcli.cli.verb import all_verbs, names
+from memcli.store.layout import Layout
+from memcli.store.log import HookLog
 from tests.cli.conftest import git
-from tests.conftest import ROOT, Run
+from tests.conftest import NOW, ROOT, Run
 
 
 def lines(run: Run) -> dict[str, str]:
@@ -35,6 +37,9 @@ def test_each_line_ends_with_the_command_that_helps(run: Run, tmp_path: Path) ->
     assert (found["memories"], found["inbox"]) == ("1 in main", "1 wait: memcli inbox")
     assert found["rules"] == "1 enforced"
     assert found["hooks"].startswith("post-commit")
+    assert "last run" not in found["hooks"]
+    HookLog(Layout(str(tmp_path / ".memory")), "main").add({"at": NOW})
+    assert lines(run)["hooks"].endswith(", last run now")
     (tmp_path / "pay.py").write_text("def pay():\n    return 2\n")
     assert lines(run)["rules"] == "1 enforced, 1 stale: memcli check code"
     run("off")
@@ -139,3 +144,10 @@ def test_recall_tests_that_cannot_be_read_fail(run: Run, sound: Path) -> None:
 def test_an_unknown_check_is_an_error(run: Run, sound: Path) -> None:
     done = run("check", "everything")
     assert (done.code, "everything" in done.err, "`memcli check --help`" in done.err) == (2, True, True)
+
+
+def test_an_option_before_the_command_is_answered_with_its_place(run: Run) -> None:
+    assert (
+        run("--json", "list").err
+        == "memcli: --json stands before the command (put it behind: `memcli COMMAND --json`)\n"
+    )
