@@ -18,12 +18,20 @@ if TYPE_CHECKING:
 
 class LinkedStore:
     """The store `inner`. When a write removes memories, the links of other spaces to them are removed too, and stored in the run
-    of the trash, so that a restore brings them back. Same methods as `ports.Store`."""
+    of the trash, so that a restore brings them back. `note` receives the number of memories that a write touches. Same methods
+    as `ports.Store`."""
 
-    def __init__(self, inner: Store, load_trash: Callable[[], Trash], warn: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        inner: Store,
+        load_trash: Callable[[], Trash],
+        warn: Callable[[str], None],
+        note: Callable[[int], None] = lambda _: None,
+    ) -> None:
         self._inner = inner
         self._load_trash = load_trash
         self._warn = warn
+        self._note = note
 
     def spaces(self) -> list[str]:
         return self._inner.spaces()
@@ -36,12 +44,12 @@ class LinkedStore:
 
     def update(self, space: str, change: Callable[[Shelf], Change]) -> Receipt:
         receipt = self._inner.update(space, change)
-        self._release(space, receipt)
+        self._written(space, receipt)
         return receipt
 
     def submit(self, space: str, request: Json) -> tuple[Json, Receipt]:
         answer, receipt = self._inner.submit(space, request)
-        self._release(space, receipt)
+        self._written(space, receipt)
         return answer, receipt
 
     def delete(self, space: str, check: Callable[[Space], None]) -> Space:
@@ -49,7 +57,8 @@ class LinkedStore:
         self._take_out(space, {memory.id for memory in gone.objects}, "")
         return gone
 
-    def _release(self, space: str, receipt: Receipt) -> None:
+    def _written(self, space: str, receipt: Receipt) -> None:
+        self._note(len(receipt.touched))
         if receipt.removed:
             self._take_out(space, {one.id for one in receipt.touched if not one.after}, receipt.run)
 

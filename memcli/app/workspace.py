@@ -38,8 +38,8 @@ if TYPE_CHECKING:  # parts with one implementation have its class as type; a pro
 
 
 class Observer:
-    """Observes a command by its ports: a method may return a wrapper of the given port, which the command then uses. This class
-    returns them unchanged; a trace wraps them (see `extras/telemetry/tracing.py`).
+    """Observes a command: `ranker` may return a wrapper of the given ranker, which the command then uses. This class does nothing;
+    a trace records what it is given (see `extras/telemetry/tracing.py`).
 
     `backend` is the name of the last ranker that was used.
     """
@@ -57,9 +57,9 @@ class Observer:
         """Called when so many memories are shown."""
         del count
 
-    def store(self, store: Store) -> Store:
-        """Called for the store of the workspace when it is opened."""
-        return store
+    def written(self, count: int) -> None:
+        """Called when a write has touched so many memories."""
+        del count
 
     def ended(self, space: str, code: int) -> None:
         """Called when the command in this space has ended with this exit code."""

@@ -4,7 +4,7 @@ printed. Also the cosines of a text to the passages of a space, contradictions o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from memcli.model.memory import Json, Memory
 from memcli.record import Record, field
@@ -43,13 +43,6 @@ class Opposed(Record):
             return {"id": self.id}
         newer = {1: {"outdated": True}, -1: {"holds": True}}.get(self.holds, {})
         return {"id": self.id, "path": self.path, "date": self.date, "summary_micro": self.text, **newer}
-
-
-def opposed_lines(opposed: Sequence[Opposed], *, is_brief: bool) -> list[str]:
-    """The lines that a section prints about contradictions: the first with its text unless `is_brief`, the others as ids."""
-    shown = [] if is_brief else [str(one) for one in opposed[:1]]
-    rest = [f"[{one.id}]" for one in opposed[len(shown) :]]
-    return [*shown, *([f"{'also ' if shown else ''}contradicts {', '.join(rest)}"] if rest else [])]
 
 
 DEFAULT_LIMIT = 10
@@ -294,7 +287,10 @@ class Section(Record):
         marks += ["unreviewed"] if self.is_unreviewed else []
         marks += [f"superseded by {self.memory.superseded_by}"] if self.memory.superseded_by else []
         marks += [] if self.memory.active else ["forgotten"]
-        marks += opposed_lines(self.opposed, is_brief=self.level in LEVELS[:2])
+        # Of the contradictions the first has its text, unless the section is brief, and the others their ids.
+        shown = [] if self.level in LEVELS[:2] else [str(one) for one in self.opposed[:1]]
+        rest = [f"[{one.id}]" for one in self.opposed[len(shown) :]]
+        marks += [*shown, *([f"{'also ' if shown else ''}contradicts {', '.join(rest)}"] if rest else [])]
         return [*marks, *(str(anchor) for anchor in self.anchors if not anchor.is_fresh)]
 
 

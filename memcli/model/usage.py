@@ -121,11 +121,8 @@ class Gap(Record):
         return self.space, " ".join(self.topic.casefold().split()).strip(" ?!.,:;")
 
 
-class GapTopic(Record):
-    """A subject that several gaps have in common, with these gaps."""
-
-    name: str
-    gaps: tuple[Gap, ...]
+GapTopic = tuple[str, tuple[Gap, ...]]
+"""The name of a subject that several gaps have in common, and these gaps."""
 
 
 def in_order(gaps: Iterable[Gap]) -> list[Gap]:

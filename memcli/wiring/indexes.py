@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 
 from memcli.embed import EMBEDDERS, FOLDER, check_embedder
 from memcli.record import Record
@@ -14,7 +14,7 @@ from memcli.wiring.roots import Warn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol, TypeVar
+    from typing import Any, TypeVar
 
     from memcli.index.tables import Show
     from memcli.model.conversation import ModelName
@@ -22,14 +22,10 @@ if TYPE_CHECKING:
     from memcli.store.snapshot import RevisionStore
 
     T = TypeVar("T")
-else:
-    Protocol = object
 
 
-class Keep(Protocol):
-    """Returns the object that was made for a key, or calls `make`: a cache of a process that opens many workspaces."""
-
-    def __call__(self, key: tuple[Any, ...], make: Callable[[], T], /) -> T: ...
+Keep = Callable[["tuple[Any, ...]", Callable[[], "Any"]], "Any"]
+"""Returns the object that was made for a key, or calls the function to make it: a cache of a process that opens many workspaces."""
 
 
 def make(_key: tuple[Any, ...], make: Callable[[], T], /) -> T:
@@ -52,14 +48,13 @@ def load_embedder(
     """The embedder with this name, None for `off`. Properties of its model are cached in `folder`. Raises UsageError, and
     ProviderError when a provider has no address."""
     check_embedder(name)
+    embedder: Embedder | None
     if name in EMBEDDERS:
-        return keep(("embedder", name), EMBEDDERS[name])
-
-    def open_embedder() -> Embedder:
-        made: Embedder = extra("embedders.opening").open_embedder(name, folder, load_remote)
-        return made
-
-    return keep(("embedder", name, folder), open_embedder)
+        embedder = keep(("embedder", name), EMBEDDERS[name])
+    else:
+        open_other = partial(extra("embedders.opening").open_embedder, name, folder, load_remote)
+        embedder = keep(("embedder", name, folder), open_other)
+    return embedder
 
 
 def absolute(name: str, base: str) -> str:
@@ -106,7 +101,8 @@ def open_index(
         return CachedIndex(folder, load, cache(warn), progress, show=show, place=layout.index)
     from memcli.index.cache import ReusedIndex
 
-    return keep(
+    reused: Index = keep(
         ("index", folder, embedder),
         lambda: ReusedIndex(folder, load, warn, progress, show, layout.index),
     )
+    return reused

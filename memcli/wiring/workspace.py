@@ -147,8 +147,7 @@ class StoreWorkspace(Workspace):
             server = opening.open_server(settings.store, environ, self._wait)
             self._server = opening.ServerRecords(server, local, files, self._fold, self.in_force)
             self._spaces = self._server.store
-        linked = self._past or LinkedStore(self._spaces, lambda: self.trash, warn)
-        self.store = observer.store(linked)
+        self.store = self._past or LinkedStore(self._spaces, lambda: self.trash, warn, observer.written)
         private = layout.private("inbox")
         self.inbox = FileStore(Layout(private, private), self._fold, wait=self._wait, is_local=True)
 

@@ -173,4 +173,4 @@ def topics_of(workspace: Workspace, gaps: Sequence[Gap]) -> list[GapTopic]:
     except (ProviderError, RefusedError, UsageError) as error:
         workspace.warn(f"{error.message}; named locally")
         return []
-    return [GapTopic(name, tuple(gaps[number - 1] for number in sorted(numbers))) for name, numbers in found]
+    return [(name, tuple(gaps[number - 1] for number in sorted(numbers))) for name, numbers in found]

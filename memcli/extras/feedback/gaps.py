@@ -59,10 +59,10 @@ def topics_of(workspace: Workspace, gaps: Sequence[Gap], *, asks: bool = False) 
     """The topics of the gaps, in order of their first gap; with `asks`, by the language model of the workspace. Gaps that the
     model leaves out, or all if it fails, are grouped by their words."""
     found: list[GapTopic] = extra("advice.session").topics_of(workspace, gaps) if asks else []
-    named = {gap.key for topic in found for gap in topic.gaps}
-    rest = named_locally([gap for gap in gaps if gap.key not in named], {topic.name for topic in found})
+    named = {gap.key for _, own in found for gap in own}
+    rest = named_locally([gap for gap in gaps if gap.key not in named], {name for name, _ in found})
     place = {gap.key: n for n, gap in enumerate(gaps)}
-    return sorted([*found, *rest], key=lambda topic: place[topic.gaps[0].key])
+    return sorted([*found, *rest], key=lambda topic: place[topic[1][0].key])
 
 
 def named_locally(gaps: Sequence[Gap], taken: Collection[str] = ()) -> list[GapTopic]:
@@ -95,7 +95,7 @@ def named_locally(gaps: Sequence[Gap], taken: Collection[str] = ()) -> list[GapT
         numbered = chain([plain], (f"{plain} {number}" for number in count(2)))
         free = next(each for each in numbered if each.casefold() not in used)
         used.add(free.casefold())
-        topics.append(GapTopic(free, tuple(group)))
+        topics.append((free, tuple(group)))
     return topics
 
 
@@ -115,11 +115,11 @@ def gap_rows(gaps: Sequence[Gap], topics: Sequence[GapTopic]) -> str:
             str(gap.count),
             gap.last_at[:10],
             gap.space,
-            clean_line(topic.name),
+            clean_line(name),
             clean_line(gap.topic),
         ]
-        for topic in topics
-        for gap in topic.gaps
+        for name, own in topics
+        for gap in own
     ]
     return grid(["", "asked", "last", "space", "topic", "question"], rows) if rows else ""
 
@@ -128,12 +128,9 @@ def topics_json(gaps: Sequence[Gap], topics: Sequence[GapTopic]) -> list[dict[st
     """The topics as JSON, with the numbers of their gaps and the total count of these."""
     numbers = {gap.key: number for number, gap in enumerate(gaps, 1)}
     return [
-        {
-            "name": topic.name, "asked": sum(gap.count for gap in topic.gaps),
-            "gaps": [numbers[gap.key] for gap in topic.gaps],
-        }
-        for topic in topics
-    ]  # fmt: skip
+        {"name": name, "asked": sum(gap.count for gap in own), "gaps": [numbers[gap.key] for gap in own]}
+        for name, own in topics
+    ]
 
 
 def reviewed_lines(filled: Sequence[Gap], left: Sequence[Gap]) -> Iterator[str]:

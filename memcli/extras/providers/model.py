@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TypeVar
 
 from memcli.clock import Clock
@@ -47,15 +47,17 @@ class ProviderModel:
         reserve: Reserve,
         redact: Callable[[str], str],
         clock: Clock,
+        trace: Callable[[str], AbstractContextManager[None]] = lambda _: nullcontext(),
         *,
         sleep: Callable[[float], None] = time.sleep,
         send: Post = post,
     ) -> None:
-        """Raises ProviderError if the SDK, the key or the address is missing."""
+        """`trace` returns a context for a request of a task. Raises ProviderError if the SDK, the key or the address is missing."""
         self._model = name
         self._provider: Provider = PROVIDERS[name.provider]
         check(self._provider, environ)
         self._environ, self._reserve, self._redact, self._clock = environ, reserve, redact, clock
+        self._trace = trace
         self._sleep, self._post = sleep, send
 
     @property
@@ -69,6 +71,10 @@ class ProviderModel:
 
     def ask(self, prompt: Prompt, read: Callable[[Json], T], within: float) -> T:
         """See `LanguageModel.ask`."""
+        with self._trace(prompt.task):
+            return self._ask(prompt, read, within)
+
+    def _ask(self, prompt: Prompt, read: Callable[[Json], T], within: float) -> T:
         ends = time.monotonic() + within
         turns: list[wire.Turn] = [("user", prompt.text)]
         schema = json.dumps(prompt.schema, sort_keys=True, ensure_ascii=False)
@@ -102,7 +108,8 @@ class ProviderModel:
             raise ProviderError(f"{self._provider.name} has no embeddings", "choose a model of another provider")
         prompt = Prompt(task=EMBED_TASK, system="", text="\n".join(texts), schema={}, max_tokens=0)
         request: wire.Body = {"model": self._model.model, "input": list(texts), "encoding_format": "float"}
-        return self._reply(prompt, request, time.monotonic() + within).vectors
+        with self._trace(EMBED_TASK):
+            return self._reply(prompt, request, time.monotonic() + within).vectors
 
     def _reply(self, prompt: Prompt, request: wire.Body, ends: float) -> wire.Reply:
         """The reply to `request`, which is sent again after a temporary failure, and without a feature that the server lacks.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memcli.errors import MemcliError, ProviderError, RefusedError, UsageError
@@ -24,21 +25,14 @@ def open_language_model(
     workspace: Workspace, environ: Mapping[str, str], spec: str | None, may_wait: bool
 ) -> LanguageModel:
     """See `Workspace.language_model`."""
-    chosen = chosen_model(workspace, spec)
-    observed: LanguageModel = extra("telemetry.opening").observed(
-        _open(workspace, environ, chosen, may_wait=may_wait), chosen, environ
-    )
-    return observed
+    return _open(workspace, environ, chosen_model(workspace, spec), may_wait=may_wait)
 
 
 def embed_texts(
     workspace: Workspace, environ: Mapping[str, str], name: ModelName, texts: Sequence[str]
 ) -> Sequence[Sequence[float]]:
     """One vector for each text, by the model `name`. Raises ProviderError, RefusedError."""
-    from memcli.extras.providers.model import EMBED_TASK
-
-    with extra("telemetry.opening").asking(environ, name, EMBED_TASK):
-        return _open(workspace, environ, name).vectors(texts, _EMBED_SECONDS)
+    return _open(workspace, environ, name).vectors(texts, _EMBED_SECONDS)
 
 
 def embeddings(workspace: Workspace, environ: Mapping[str, str]) -> Remote:
@@ -73,10 +67,10 @@ def _open(
     space = charged_space(workspace)
     redact = workspace.redactor.cleaner(workspace.store.policy(space))
     price = price_of(chosen, load_prices(environ))
-    meter = LedgerMeter(
-        workspace, chosen, space, price, may_wait=may_wait, spent=extra("telemetry.opening").note_cost(environ)
-    )
-    return ProviderModel(chosen, environ, meter.reserve, redact, workspace.clock)
+    traces = extra("telemetry.opening")
+    meter = LedgerMeter(workspace, chosen, space, price, may_wait=may_wait, spent=traces.note_cost(environ))
+    trace = partial(traces.asking, environ, chosen)
+    return ProviderModel(chosen, environ, meter.reserve, redact, workspace.clock, trace)
 
 
 def chosen_model(workspace: Workspace, spec: str | None = None) -> ModelName:

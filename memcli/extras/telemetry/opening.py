@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from memcli.record import Record
 from memcli.settings import is_on
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
     from memcli.app.workspace import Observer
-    from memcli.model.conversation import ModelName, Prompt
-    from memcli.model.memory import Json
+    from memcli.model.conversation import ModelName
     from memcli.model.usage import TokenUsage
-    from memcli.ports import LanguageModel
 
 # A variable and no setting, since a store that was cloned must not be able to switch traces on.
 VARIABLE = "MEMCLI_OTEL"
 _UNTRACED = frozenset(("hook run",))
 """Hooks must neither wait for a collector nor fail."""
-
-T = TypeVar("T")
 
 
 @contextmanager
@@ -71,25 +66,3 @@ def note_cost(environ: Mapping[str, str]) -> Callable[[TokenUsage], None]:
     from memcli.extras.telemetry import tracing
 
     return tracing.note_cost
-
-
-def observed(model: LanguageModel, name: ModelName, environ: Mapping[str, str]) -> LanguageModel:
-    """The model, with its requests traced."""
-    return _Observed(model, name, environ) if is_on(environ, VARIABLE) else model
-
-
-class _Observed(Record):
-    _model: LanguageModel
-    _model_name: ModelName
-    _environ: Mapping[str, str]
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    def load(self) -> None:
-        self._model.load()
-
-    def ask(self, prompt: Prompt, read: Callable[[Json], T], within: float) -> T:
-        with asking(self._environ, self._model_name, prompt.task):
-            return self._model.ask(prompt, read, within)

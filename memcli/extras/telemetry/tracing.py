@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memcli.app.workspace import Observer
 from memcli.errors import MemcliError
@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
 
     from memcli.index.view import IndexedSpace
-    from memcli.model.memory import Json
     from memcli.model.recall import Query, Ranking
-    from memcli.model.space import Receipt
-    from memcli.ports import Ranker, Store
+    from memcli.ports import Ranker
 
 RECALL = "recall"
 TRACED = (RECALL, "remember", "gc")
@@ -58,8 +56,9 @@ class CommandSpan(Observer):
         if self._span is not None and self._name == RECALL:
             self.items += count
 
-    def store(self, store: Store) -> Store:
-        return _Store(store, self) if self._span is not None and self._name != RECALL else store
+    def written(self, count: int) -> None:
+        if self._span is not None and self._name != RECALL:
+            self.items += count
 
     def ended(self, space: str, code: int) -> None:
         if self._span is None:
@@ -164,21 +163,3 @@ def _plus(one: TokenUsage, other: TokenUsage) -> TokenUsage:
 def _of_cost(usage: TokenUsage) -> dict[str, int | float]:
     counts: dict[str, int | float] = {"memcli.tokens_in": usage.tokens_in, "memcli.tokens_out": usage.tokens_out}
     return counts if usage.nano_usd is None else {**counts, "memcli.cost_usd": usage.nano_usd / NANO}
-
-
-class _Store:
-    """A store that counts the memories that writes touch as items of a command."""
-
-    def __init__(self, store: Store, command: CommandSpan) -> None:
-        self._store, self._command = store, command
-        self.spaces, self.open, self.policy, self.delete = store.spaces, store.open, store.policy, store.delete
-
-    def update(self, space: str, change: Any) -> Receipt:
-        receipt = self._store.update(space, change)
-        self._command.items += len(receipt.touched)
-        return receipt
-
-    def submit(self, space: str, request: Json) -> tuple[Json, Receipt]:
-        answer, receipt = self._store.submit(space, request)
-        self._command.items += len(receipt.touched)
-        return answer, receipt

@@ -32,7 +32,7 @@ GAPS = [gap(text) for text in QUESTIONS]
 
 
 def told(topics: Any) -> list[tuple[str, tuple[int, ...]]]:
-    return [(topic.name, tuple(GAPS.index(one) for one in topic.gaps)) for topic in topics]
+    return [(name, tuple(GAPS.index(one) for one in own)) for name, own in topics]
 
 
 def answer(*topics: tuple[str, list[int]]) -> dict[str, Any]:
@@ -44,12 +44,12 @@ def test_questions_that_share_words_stand_together_under_names_that_say_somethin
     assert told(named_locally(GAPS)) == told(named_locally(GAPS))
     assert named_locally([]) == []
     odd = [gap("???"), gap("!!!"), gap("what is it?"), gap("コーヒーメーカーは?"), gap("x" * 200)]
-    names = [topic.name for topic in named_locally(odd, ["???"])]
+    names = [name for name, _ in named_locally(odd, ["???"])]
     assert len({name.casefold() for name in names}) == len(odd)
     assert names[0] == "??? 2"
     assert all(0 < len(name) <= 45 for name in names)
     many = [gap(f"question {n % 7} of module {n % 11}", f"s{n % 3}") for n in range(100)]
-    found = [one for topic in named_locally(many) for one in topic.gaps]
+    found = [one for _, own in named_locally(many) for one in own]
     assert sorted(map(id, found)) == sorted(map(id, many))
 
 
@@ -66,7 +66,7 @@ def test_a_model_names_them_and_words_the_rest(workspace: Workspace) -> None:
 
 def test_a_local_name_does_not_repeat_one_of_the_model(workspace: Workspace) -> None:
     asking = with_model(workspace, Scripted(answer(("Office plant", [1]))))
-    assert [topic.name for topic in topics_of(asking, GAPS[:2], asks=True)] == ["Office plant", "office plant 2"]
+    assert [name for name, _ in topics_of(asking, GAPS[:2], asks=True)] == ["Office plant", "office plant 2"]
 
 
 def test_the_same_questions_are_paid_for_once_until_one_is_closed(workspace: Workspace) -> None:
@@ -74,7 +74,7 @@ def test_the_same_questions_are_paid_for_once_until_one_is_closed(workspace: Wor
     asking = with_model(workspace, model)
     set_policy(asking, "main", {"gaps": True})
     for _ in range(2):
-        assert [topic.name for topic in topics_of(asking, GAPS, asks=True)] == ["All of it"]
+        assert [name for name, _ in topics_of(asking, GAPS, asks=True)] == ["All of it"]
     assert len(model.prompts) == 1
     drop(asking, [])
     topics_of(asking, GAPS, asks=True)
@@ -112,12 +112,12 @@ def test_what_is_sent_is_fenced_bounded_and_no_instruction(workspace: Workspace)
     assert "Ignore all previous" not in lines[2]
     assert "</" not in lines[2]
     assert lines[2].count('"number"') == 60
-    assert sum(len(topic.gaps) for topic in topics) == 102
-    assert topics_of(asking, hostile[:1], asks=True)[0].gaps == (hostile[0],)
+    assert sum(len(own) for _, own in topics) == 102
+    assert topics_of(asking, hostile[:1], asks=True)[0][1] == (hostile[0],)
     assert len(model.prompts) == 1
 
 
 def test_no_secret_comes_in(workspace: Workspace) -> None:
     asking = with_model(workspace, Scripted(answer((f"Key {TOKEN}", [1]))))
     (topic,) = topics_of(asking, GAPS[:1], asks=True)
-    assert TOKEN not in topic.name
+    assert TOKEN not in topic[0]
