@@ -8,12 +8,12 @@ from contextlib import closing
 from memcli.errors import MemcliError, reason
 from memcli.model.links import Severed, elsewhere, target
 from memcli.model.memory import Json, Memory
-from memcli.model.space import Change, Policy, Receipt, Space
+from memcli.model.space import Change, Receipt, Space
 from memcli.record import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memcli.ports import Shelf, Snapshot, Store, Trash
+    from memcli.ports import Shelf, Store, Trash
 
 
 class LinkedStore:
@@ -29,18 +29,10 @@ class LinkedStore:
         note: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._inner = inner
+        self.spaces, self.open, self.policy = inner.spaces, inner.open, inner.policy
         self._load_trash = load_trash
         self._warn = warn
         self._note = note
-
-    def spaces(self) -> list[str]:
-        return self._inner.spaces()
-
-    def open(self, space: str) -> Snapshot:
-        return self._inner.open(space)
-
-    def policy(self, space: str) -> Policy:
-        return self._inner.policy(space)
 
     def update(self, space: str, change: Callable[[Shelf], Change]) -> Receipt:
         receipt = self._inner.update(space, change)

@@ -13,6 +13,7 @@ from functools import partial
 from itertools import combinations, count
 from math import log
 from operator import itemgetter
+from typing import NewType
 
 from memcli.digests import blake2b
 from memcli.model.links import MUTUAL, SUPERSEDES, elsewhere, target
@@ -84,8 +85,8 @@ class Graph(Record):
 
 
 # A type of its own, so that a new renderer cannot forget the screening.
-class GraphView(Graph):
-    """A graph whose memories were screened, as `overview` returns it: renderers take no other."""
+GraphView = NewType("GraphView", Graph)
+"""A graph whose memories were screened, as `overview` returns it: renderers take no other."""
 
 
 def in_order(nodes: Iterable[Node], edges: Iterable[Edge]) -> Graph:
@@ -180,7 +181,7 @@ def overview(graph: Graph, show: Callable[[str, Memory], Overview], main: str) -
     edges = (replace(edge, end=tags[edge.end]) if edge.end in tags else edge for edge in graph.edges)
     changed = in_order({node.id: node for node in nodes.values()}.values(), edges)
     cut = frozenset(tags.get(name, name) for name in graph.cut)
-    return GraphView(changed.nodes, changed.edges, graph.roots, cut)
+    return GraphView(Graph(changed.nodes, changed.edges, graph.roots, cut))
 
 
 def _edges(node: Node, main: str) -> Iterator[Edge]:

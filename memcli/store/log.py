@@ -95,17 +95,13 @@ class HookLog:
         entries = found if isinstance(found, list) else []
         return [e for e in entries if isinstance(e, dict) and all(isinstance(e.get(name), str) for name in _OF_SKIPPED)]
 
-    def skip(self, failures: Iterable[Failure], at: str) -> None:
-        """Records commits that could not be ingested, of which the last 1,000 are stored. Raises StoreError."""
+    def skip(self, failures: Iterable[Failure], at: str, settled: Collection[str] = ()) -> None:
+        """Records commits that could not be ingested, of which the last 1,000 are stored, and removes those that are `settled`:
+        they were ingested after all, or no longer exist. Raises StoreError."""
         new = {f.commit: {"commit": f.commit, "reason": f.reason, "at": at} for f in failures if f.commit}
-        if new:
-            others = [entry for entry in self.skipped() if entry["commit"] not in new]
+        if new or settled:
+            others = [e for e in self.skipped() if e["commit"] not in new and e["commit"] not in settled]
             self._write({**self._load(), "skipped": [*others, *new.values()][-_MAX_SKIPPED:]})
-
-    def forget_skipped(self, commits: Collection[str]) -> None:
-        """Removes commits that were ingested after all, or no longer exist, from `skipped`. Raises StoreError."""
-        if commits:
-            self._write({**self._load(), "skipped": [e for e in self.skipped() if e["commit"] not in commits]})
 
     def _heads(self) -> dict[str, Json]:
         heads = self._load().get("heads")

@@ -166,49 +166,43 @@ class LocalUpkeep(Record):
             set_value(connection, _LEDGER, encode_line(ledger).decode())
 
 
-class BuildState(Record):
-    """The commit up to which the derived space `repo` is being built, so that an interrupted build can be resumed."""
+def build_head(state: State, space: str) -> str | None:
+    """The commit up to which a derived space is being built, so that an interrupted build can be resumed: empty in a repository
+    without commits, None if there is no unfinished build."""
+    found = state.rows("SELECT head FROM build WHERE space = ?", space)
+    return found[0][0] if found else None
 
-    _state: State
-    _space: str
 
-    def head(self) -> str | None:
-        """The last commit of the unfinished build, empty in a repository without commits; None if there is no such build."""
-        found = self._state.rows("SELECT head FROM build WHERE space = ?", self._space)
-        return found[0][0] if found else None
+def begin_build(state: State, space: str, head: str) -> None:
+    """Records that a build up to the commit `head` begins. Raises StoreError, LockedError."""
+    with state.change() as connection:
+        connection.execute("INSERT OR REPLACE INTO build VALUES (?, ?)", (space, head))
 
-    def begin(self, head: str) -> None:
-        """Records that a build up to the commit `head` begins. Raises StoreError, LockedError."""
-        with self._state.change() as connection:
-            connection.execute("INSERT OR REPLACE INTO build VALUES (?, ?)", (self._space, head))
 
-    def clear(self) -> None:
-        """Records that the build is finished. Never raises."""
-        if self.head() is not None:
-            self._state.note(lambda c: c.execute("DELETE FROM build WHERE space = ?", (self._space,)))
+def end_build(state: State, space: str) -> None:
+    """Records that the build is finished. Never raises."""
+    if build_head(state, space) is not None:
+        state.note(lambda c: c.execute("DELETE FROM build WHERE space = ?", (space,)))
 
 
 _DAY_SECONDS = 86_400
+_MARK = "mark."
 
 
-class Mark:
-    """The time at which something last happened, stored under `name`. A time that cannot be read or written counts as never."""
+def is_recent(state: State, name: str, seconds: float, now: str) -> bool:
+    """Whether `set_mark` was last called for this name less than so many seconds before `now`. A time that cannot be read counts
+    as never."""
+    try:
+        before = normalize_time(state.value(_MARK + name))
+    except MemcliError:
+        return False
+    is_past = not days_between(now, before)  # a time in the future means that the clock was set back
+    return is_past and days_between(before, now) * _DAY_SECONDS < seconds
 
-    def __init__(self, state: State, name: str) -> None:
-        self._state, self._name = state, f"mark.{name}"
 
-    def is_younger(self, seconds: float, now: str) -> bool:
-        """Whether the time is less than so many seconds before `now`."""
-        try:
-            before = normalize_time(self._state.value(self._name))
-        except MemcliError:
-            return False
-        is_past = not days_between(now, before)  # a time in the future means that the clock was set back
-        return is_past and days_between(before, now) * _DAY_SECONDS < seconds
-
-    def set(self, now: str) -> None:
-        """Sets the time to `now`. Never raises."""
-        self._state.note(lambda connection: set_value(connection, self._name, now))
+def set_mark(state: State, name: str, now: str) -> None:
+    """Records that something called `name` happens now. Never raises."""
+    state.note(lambda connection: set_value(connection, _MARK + name, now))
 
 
 _VERDICT = "verdict"

@@ -10,7 +10,7 @@ from memcli.app.workspace import Workspace
 from memcli.git.repository import Repository, folder_in
 from memcli.settings import REPO
 from memcli.store.layout import Layout
-from memcli.store.notes import BuildState
+from memcli.store.notes import begin_build, build_head, end_build
 from memcli.store.state import State
 
 
@@ -24,11 +24,11 @@ def is_missing(workspace: Workspace) -> bool:
 def begin(workspace: Workspace, head: str) -> str | None:
     """Begins the build of the space, if it is missing, or continues an interrupted one: returns its newest commit, None where the
     space is built."""
-    state = BuildState(State(Layout(workspace.root)), workspace.space)
+    state = State(Layout(workspace.root))
     if is_missing(workspace):
-        state.begin(head)
+        begin_build(state, workspace.space, head)
         return head
-    return state.head() if workspace.has_space(workspace.space) else None
+    return build_head(state, workspace.space) if workspace.has_space(workspace.space) else None
 
 
 def build_commits(
@@ -49,5 +49,5 @@ def build_files(workspace: Workspace, root: str) -> Ingested:
 
     folder = os.path.join(root, folder_in(root, os.path.dirname(workspace.root)))
     done = ingest(workspace, FileSource([os.path.normpath(folder)], root))
-    BuildState(State(Layout(workspace.root)), workspace.space).clear()
+    end_build(State(Layout(workspace.root)), workspace.space)
     return done

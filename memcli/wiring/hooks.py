@@ -81,8 +81,7 @@ def retry(workspace: Workspace, log: HookLog) -> tuple[Ingested, list[str]]:
                     done=done,
                 )
     failed = {failure.commit for failure in done.failed}
-    log.skip(done.failed, workspace.clock())
-    log.forget_skipped([commit for commit in commits if commit not in failed])
+    log.skip(done.failed, workspace.clock(), [commit for commit in commits if commit not in failed])
     return done, lost
 
 

@@ -12,7 +12,7 @@ from memcli.record import replace
 from memcli.store import state
 from memcli.store.layout import Layout, make_root
 from memcli.store.log import MAX_BYTES, HookLog, Log
-from memcli.store.notes import LocalAnswers, Mark
+from memcli.store.notes import LocalAnswers, is_recent, set_mark
 from memcli.store.state import State, set_value
 from memcli.store.trust import VARIABLE, signer
 from tests.conftest import NOW
@@ -72,20 +72,19 @@ def test_what_cannot_be_written_is_done_without(kept: LocalAnswers, tmp_path: Pa
 
 def test_a_mark_is_young_for_some_time_and_none_when_it_is_damaged(tmp_path: Path) -> None:
     state = State(Layout(str(tmp_path)))
-    mark = Mark(state, "x")
-    assert not mark.is_younger(60, NOW)
-    mark.set(NOW)
+    assert not is_recent(state, "x", 60, NOW)
+    set_mark(state, "x", NOW)
     ages = [
         "2026-01-31T09:30:59Z",
         "2026-01-31T09:31:00Z",
         "2026-01-31T09:29:59Z",
     ]  # at the last, the clock was set back
-    assert [mark.is_younger(60, now) for now in ages] == [True, False, False]
+    assert [is_recent(state, "x", 60, now) for now in ages] == [True, False, False]
     with state.change() as connection:
         set_value(connection, "mark.x", "yesterday")
-    nowhere = Mark(State(Layout(str(tmp_path / "no" / ".memory"))), "x")
-    nowhere.set(NOW)
-    assert [one.is_younger(60, NOW) for one in (mark, nowhere)] == [False, False]
+    nowhere = State(Layout(str(tmp_path / "no" / ".memory")))
+    set_mark(nowhere, "x", NOW)
+    assert [is_recent(one, "x", 60, NOW) for one in (state, nowhere)] == [False, False]
 
 
 def test_a_full_log_makes_room_and_the_last_of_a_kind_is_found_in_either_file(tmp_path: Path) -> None:

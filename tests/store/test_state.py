@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memcli.errors import LockedError, StoreError
-from memcli.extras.agents.records import Spool
+from memcli.extras.agents.records import add_report, take_reports
 from memcli.model.usage import RECALL, Access, Gap, Use
 from memcli.store.layout import Layout, make_root
 from memcli.store.notes import LocalAnswers, LocalGaps, LocalUsage
@@ -56,19 +56,19 @@ def test_the_file_is_its_owners_alone_and_nothing_lies_beside_it(state: State, t
 
 def test_no_byte_of_what_is_erased_stays(state: State, tmp_path: Path) -> None:
     gone = Gap("who has the tourmaline?", "main", 1, NOW, NOW)
-    usage, gaps, answers, spool = LocalUsage(state), LocalGaps(state), LocalAnswers(state), Spool(state)
+    usage, gaps, answers = LocalUsage(state), LocalGaps(state), LocalAnswers(state)
     with state.change():
         for n in range(150):  # so that rows move from page to page
             usage.note([Use(NOW, RECALL, "main", ("mem_tourmaline", f"mem_{n}"), places=(1, 2))])
             answers.keep(f"k{n}", {"text": f"tourmaline {n}" * 20}, kind="text", since=0)
-            spool.add({"text": f"tourmaline {n}" * 20})
+            add_report(state, {"text": f"tourmaline {n}" * 20})
             gaps.note(Gap(f"who has {n}?", "main", 1, NOW, NOW))
         gaps.note(gone)
     assert b"tourmaline" in local_bytes(tmp_path)
     usage.erase("main", {"mem_tourmaline"})
     answers.erase()
     gaps.drop([gone])
-    with spool.taking() as entries:
+    with take_reports(state) as entries:
         assert len(entries) == 150
     assert b"tourmaline" not in local_bytes(tmp_path)
     assert usage.counts("main")["mem_7"] == Access(1, NOW)
@@ -185,7 +185,7 @@ def test_what_two_copies_added_is_joined(
 def _report(state: State, texts: list[str]) -> None:
     with state.change():
         for text in texts:
-            Spool(state).add({"text": text})
+            add_report(state, {"text": text})
             LocalUsage(state).note([Use(NOW, RECALL, "main", (text,))])
 
 

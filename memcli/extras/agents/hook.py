@@ -38,7 +38,7 @@ from memcli.extras.agents.inject import (
     stamps,
 )
 from memcli.extras.agents.payload import MOST_PIPED, Payload, edits_of
-from memcli.extras.agents.records import MAX_TEXT, Spool, Topics, begin_session, session_record
+from memcli.extras.agents.records import MAX_TEXT, Topics, add_report, begin_session, session_record
 from memcli.model.anchors import FileEdit
 from memcli.model.memory import Json
 from memcli.model.recall import Bundle
@@ -49,7 +49,7 @@ from memcli.record import Record, field, replace
 from memcli.render.as_text import in_order
 from memcli.render.as_text import render_injection as render
 from memcli.store.layout import Layout, find_work_tree
-from memcli.store.notes import Mark
+from memcli.store.notes import is_recent, set_mark
 from memcli.store.state import State
 from memcli.wiring import extra
 
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
 
 MOST_VERIFIED = 50
+_UNVERIFIED = "unverified"
 # Without a pause every prompt would wait for a model that is down.
 _PAUSE_SECONDS = 60
 _WITHIN_SECONDS = 10.0
@@ -71,21 +72,21 @@ def verified_bundle(
 ) -> tuple[Bundle, dict[str, Json]]:
     """The memories for a prompt, verified by a language model if `hook_verify` is set, and the fields of the log about that.
     The model has until `ends` of the monotonic clock. Raises what recall raises."""
-    mark, now = Mark(State(Layout(workspace.root)), "unverified"), workspace.clock()
-    verify, problem = find_verifier(workspace, mark, now, ends)
+    state, now = State(Layout(workspace.root)), workspace.clock()
+    verify, problem = find_verifier(workspace, state, now, ends)
     bundle = for_prompt(workspace, prompt, deadline, verify)
     verdict = bundle.verdict
     if verdict is None:
         return bundle, {"verified": problem} if problem else {}
     # A query that contains instructions fails by itself: the model can still verify other prompts.
     if verdict.failure and bundle.query.topic != NOT_REPEATED:
-        mark.set(now)
+        set_mark(state, _UNVERIFIED, now)
     return bundle, {"verified": verdict.failure or f"{verdict.rejected} of {verdict.candidates} rejected"}
 
 
-def find_verifier(workspace: Workspace, mark: Mark, now: str, ends: float = math.inf) -> tuple[Verify | None, str]:
+def find_verifier(workspace: Workspace, state: State, now: str, ends: float = math.inf) -> tuple[Verify | None, str]:
     """A function by which a language model verifies memories until `ends`; None with the problem if the settings are wrong or
-    the model failed within the last minute, as `mark` notes, and None without a problem if it is switched off."""
+    the model failed within the last minute, as `state` records, and None without a problem if it is switched off."""
     setting = workspace.hook_verify
     is_number = setting.isascii() and setting.isdigit() and len(setting) <= len(str(MOST_VERIFIED))
     most = int(setting) if is_number else -1
@@ -99,7 +100,7 @@ def find_verifier(workspace: Workspace, mark: Mark, now: str, ends: float = math
         model_name(workspace.model)
     except UsageError as error:
         return None, error.message
-    if mark.is_younger(_PAUSE_SECONDS, now):
+    if is_recent(state, _UNVERIFIED, _PAUSE_SECONDS, now):
         return None, "the model failed less than a minute ago"
     return extra("advice.relevance").Verifier(workspace, most, _WITHIN_SECONDS, ends), ""
 
@@ -323,7 +324,7 @@ class _Call:
             "at": self._now, "agent": self._agent, "event": self._event, "session": payload.session,
             "cwd": payload.cwd, "transcript": transcript, "text": text,
         }  # fmt: skip
-        Spool(self._state).add(entry)
+        add_report(self._state, entry)
         return HookOutcome(facts={"outcome": "spooled"})
 
     def _topic_of(self, query: str) -> LastTopic | None:

@@ -13,7 +13,6 @@ from memcli.clock import days_between
 from memcli.codec.canonical import encode_line
 from memcli.digests import sha256
 from memcli.model.memory import Json
-from memcli.record import Record
 from memcli.store.atomic import make_folder
 from memcli.store.lock import locked
 from memcli.store.state import State, set_value, trim
@@ -177,43 +176,40 @@ VERSION = 1
 MAX_TEXT = 4_000
 
 
-class Spool(Record):
-    """A queue of the reports of hooks, which `session sync` imports, oldest first.
+# An entry has `at`, `agent`, `event`, `session`, `cwd`, `transcript` and `text`. `event` is `after-compaction` (`text` is the
+# summary), `stop` (`text` is the last message of the agent) or `session-end`. `session`, `cwd`, `transcript` and `text` are
+# empty where the agent does not report them.
+def add_report(state: State, entry: Mapping[str, Json]) -> None:
+    """Appends the report of a hook to the queue, which `session sync` imports, oldest first. `text` of the entry is redacted and
+    cut to 4,000 characters; the transcript is not copied. The oldest entries are dropped above the limit of the table.
 
-    An entry has `at`, `agent`, `event`, `session`, `cwd`, `transcript` and `text`. `event` is `after-compaction` (`text` is
-    the summary), `stop` (`text` is the last message of the agent) or `session-end`. `session`, `cwd`, `transcript` and
-    `text` are empty where the agent does not report them. `text` is redacted and cut to 4,000 characters; the transcript is
-    not copied. The oldest entries are dropped above the limit of the table.
+    Raises LockedError, StoreError.
     """
+    with state.change(_WAIT_SECONDS, sync=False) as connection:
+        text = encode_line({"version": VERSION, **entry}).decode()
+        connection.execute("INSERT INTO spool (entry) VALUES (?)", (text,))
+        trim(connection, "spool")
 
-    _state: State
 
-    def add(self, entry: Mapping[str, Json]) -> None:
-        """Appends an entry. Raises LockedError, StoreError."""
-        with self._state.change(_WAIT_SECONDS, sync=False) as connection:
-            text = encode_line({"version": VERSION, **entry}).decode()
-            connection.execute("INSERT INTO spool (entry) VALUES (?)", (text,))
-            trim(connection, "spool")
+def has_reports(state: State) -> bool:
+    """Whether the queue of reports has entries."""
+    return bool(state.rows("SELECT 1 FROM spool LIMIT 1"))
 
-    @property
-    def is_waiting(self) -> bool:
-        """Whether the queue has entries."""
-        return bool(self._state.rows("SELECT 1 FROM spool LIMIT 1"))
 
-    @contextmanager
-    def taking(self) -> Iterator[list[dict[str, Json]]]:
-        """The entries, oldest first. They are deleted when the block ends without an exception.
+@contextmanager
+def take_reports(state: State) -> Iterator[list[dict[str, Json]]]:
+    """The entries of the queue, oldest first. They are deleted when the block ends without an exception.
 
-        Raises LockedError while another process imports them, StoreError.
-        """
-        lock = self._state.layout.private("spool.lock")
-        make_folder(os.path.dirname(lock))
-        with locked(lock, "what agents' hooks reported", 0):
-            found = self._state.rows("SELECT id, entry FROM spool ORDER BY id", strict=True)
-            yield [json.loads(entry) for _, entry in found]
-            if found:
-                # Erased, not only deleted: no byte of a reported text may stay in the file.
-                self._state.erase(lambda c: c.execute("DELETE FROM spool WHERE id <= ?", (found[-1][0],)))
+    Raises LockedError while another process imports them, StoreError.
+    """
+    lock = state.layout.private("spool.lock")
+    make_folder(os.path.dirname(lock))
+    with locked(lock, "what agents' hooks reported", 0):
+        found = state.rows("SELECT id, entry FROM spool ORDER BY id", strict=True)
+        yield [json.loads(entry) for _, entry in found]
+        if found:
+            # Erased, not only deleted: no byte of a reported text may stay in the file.
+            state.erase(lambda c: c.execute("DELETE FROM spool WHERE id <= ?", (found[-1][0],)))
 
 
 def _digest(text: str) -> str:

@@ -17,12 +17,12 @@ from memcli.clock import system_clock
 from memcli.errors import MemcliError
 from memcli.extras.agents.events import BEFORE_TOOL, PROMPT, SESSION_END, SESSION_START, last_event
 from memcli.extras.agents.payload import MAX_BYTES, MOST_PIPED, Payload, caller_of, is_idle, read_payload
-from memcli.extras.agents.records import Spool
+from memcli.extras.agents.records import has_reports
 from memcli.model.findings import reason_of
 from memcli.model.memory import Json
 from memcli.store.layout import Layout
 from memcli.store.log import Log
-from memcli.store.notes import Mark
+from memcli.store.notes import is_recent, set_mark
 from memcli.store.state import State
 from memcli.store.trust import is_off
 from memcli.wiring import extra
@@ -133,10 +133,7 @@ def _answer(
     if (
         event in (SESSION_START, last_event(agent))
         and is_hurried
-        and (
-            Spool(State(Layout(workspace.root))).is_waiting
-            or bool(workspace.sessions.marked(workspace.space, "ending"))
-        )
+        and (has_reports(State(Layout(workspace.root))) or bool(workspace.sessions.marked(workspace.space, "ending")))
     ):
         start(["session", "sync", "--background", "--quiet", f"--root={workspace.root}"])
     if is_hurried and event == SESSION_START:
@@ -191,10 +188,10 @@ def _log(root: str, entry: Mapping[str, Json]) -> None:
 def _warm(root: str) -> None:
     """Updates the index in the background, at most once a minute."""
     # A hook that ran out of time may have been indexing, as after a large pull, for which no hook would ever have the time.
-    mark, now = Mark(State(Layout(root)), "warming"), system_clock()
-    if mark.is_younger(_WARMING_SECONDS, now):
+    state, now = State(Layout(root)), system_clock()
+    if is_recent(state, "warming", _WARMING_SECONDS, now):
         return
-    mark.set(now)
+    set_mark(state, "warming", now)
     start(["recall", "--kind", "constraint", "--limit", "1", "--quiet", "--root", root])
 
 

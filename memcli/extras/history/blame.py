@@ -6,6 +6,11 @@ from memcli.cli.options import REQUIRED, Options, argument, normalized
 from memcli.cli.verb import CHECK, CommandContext, verb
 from memcli.model.space import READER
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memcli.model.changes import HistoryCommit
+    from memcli.model.memory import Json
+
 
 class BlameOptions(Options):
     """The options of `memcli blame`."""
@@ -23,10 +28,24 @@ def command(session: CommandContext, options: BlameOptions) -> None:
     'ops/deploy'
     """
     from memcli.extras.history import changes as history
-    from memcli.extras.history.rendering import blame_json, blame_text
     from memcli.git.revisions import open_history
+    from memcli.present.changes import commit_cells
+    from memcli.render.clean import clean_line, grid
     from memcli.store.layout import Layout
 
     workspace = session.open()
     found = history.blame(workspace, open_history(Layout(workspace.root).spaces), options.ref)
-    session.output.answer(blame_json(found), blame_text(found))
+    data = {
+        "id": found.memory.id, "path": found.memory.path, "added": _json(found.added),
+        "fields": {name: _json(commit) for name, commit in found.fields},
+    }  # fmt: skip
+    rows = [[name, *commit_cells(commit)] for name, commit in (("added", found.added), *found.fields)]
+    head = clean_line(f"{found.memory.path}  {found.memory.id}")
+    session.output.answer(data, f"{head}\n{grid(['field', 'commit', 'date', 'author', 'subject'], rows)}")
+
+
+def _json(commit: HistoryCommit | None) -> Json:
+    """A commit as JSON; null for a change that is not committed yet."""
+    if commit is None:
+        return None
+    return {"commit": commit.hash, "author": commit.author, "date": commit.date, "subject": commit.subject}

@@ -1,18 +1,17 @@
-"""Diffs, blame and statistics of changes, as text and JSON."""
+"""Diffs and statistics of changes, as text and JSON."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from memcli.model.changes import STATUSES, Blame, FieldChange, HistoryCommit, MemoryChange, SpaceChange
+from memcli.model.changes import STATUSES, FieldChange, MemoryChange, SpaceChange
 from memcli.model.memory import Json
 from memcli.present.changes import (
     ADDED,
     REMOVED,
     SAME,
     Piece,
-    commit_cells,
     field_view,
     shown_fields,
 )
@@ -41,27 +40,6 @@ def pieces_text(pieces: Sequence[Piece]) -> str:
             text = text if len(text) <= 2 * _MOST_CHANGED else f"{text[:_MOST_CHANGED]}…{text[-_MOST_CHANGED:]}"
         shown.append({SAME: text, REMOVED: f"[-{text}-]", ADDED: f"{{+{text}+}}"}[state])
     return "".join(shown)
-
-
-def blame_text(found: Blame) -> str:
-    """The memory, and the commit, date, author and subject of the last change of each field."""
-    rows = [[name, *commit_cells(commit)] for name, commit in (("added", found.added), *found.fields)]
-    head = clean_line(f"{found.memory.path}  {found.memory.id}")
-    return f"{head}\n{grid(['field', 'commit', 'date', 'author', 'subject'], rows)}"
-
-
-def blame_json(found: Blame) -> dict[str, Json]:
-    """The blame as JSON; null for a field that is not committed yet."""
-    return {
-        "id": found.memory.id, "path": found.memory.path, "added": _json(found.added),
-        "fields": {name: _json(commit) for name, commit in found.fields},
-    }  # fmt: skip
-
-
-def _json(commit: HistoryCommit | None) -> Json:
-    if commit is None:
-        return None
-    return {"commit": commit.hash, "author": commit.author, "date": commit.date, "subject": commit.subject}
 
 
 _SIGNS = {"added": "+", "removed": "-"}

@@ -110,7 +110,7 @@ def sync_spool(session: CommandContext, *, in_background: bool = False) -> None:
     them."""
     workspace = session.open()
     try:
-        with extra("agents.records").Spool(State(Layout(workspace.root))).taking() as entries:
+        with extra("agents.records").take_reports(State(Layout(workspace.root))) as entries:
             done = sync(workspace, entries, conversations)
     except LockedError:
         if in_background:

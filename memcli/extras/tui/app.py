@@ -51,7 +51,7 @@ class Browser(App[None]):
         first = catalogue.read(workspace, scope)
         if not first.memories:
             list_memories(workspace, CatalogueFilter(scope.under))  # raises NotFoundError if the path does not exist
-        self.main_screen = MainScreen(workspace, BrowseView(first, scope), self._recaller, editor, self._open_at)
+        self.main_screen = MainScreen(workspace, BrowseView(first, scope), self._recaller, editor, self._open_space)
         self._seen = self.main_screen.view.catalogue.fingerprint
 
     def get_default_screen(self) -> MainScreen:
@@ -86,15 +86,8 @@ class Browser(App[None]):
             return
         self.push_screen(ChooseSpace(names, self.main_screen.workspace.space), self._open_space)
 
-    def _open_at(self, space: str, name: str) -> None:
-        """Opens another space at the memory of the id `name`."""
-        self._open_space(space)
-        if self.main_screen.workspace.space == space:
-            memory = self.main_screen.view.catalogue.find(name)
-            self.main_screen.go_to(memory)
-            self.main_screen.say(f"space {space}" if memory else f"no memory {name} in space {space}")
-
-    def _open_space(self, name: str | None) -> None:
+    def _open_space(self, name: str | None, at: str = "") -> None:
+        """Opens another space, if `at` is not empty, at the memory with this id."""
         if name is None or name == self.main_screen.workspace.space:
             return
         workspace = self.main_screen.workspace.copy_with(space=name)
@@ -105,6 +98,10 @@ class Browser(App[None]):
             return
         self._seen = view.catalogue.fingerprint
         self.main_screen.open(workspace, view)
+        if at:
+            memory = view.catalogue.find(at)
+            self.main_screen.go_to(memory)
+            self.main_screen.say(f"space {name}" if memory else f"no memory {at} in space {name}")
 
     def _poll(self) -> None:
         """Reloads the space if its fingerprint has changed."""

@@ -38,7 +38,7 @@ from memcli.store.atomic import append_line, make_folder, read_regular, remove_q
 from memcli.store.layout import Layout, find_work_tree, identity
 from memcli.store.lock import held, holder_of
 from memcli.store.log import Log
-from memcli.store.notes import BuildState
+from memcli.store.notes import end_build
 from memcli.store.state import State
 from memcli.store.trust import is_off
 from memcli.wiring import extra
@@ -415,7 +415,7 @@ def _build(workspace: Workspace, root: str | None, stop: Event, *, with_git: boo
     if repository:
         build_commits(workspace, repository, build, stop.is_set)
     if not stop.is_set():
-        BuildState(State(Layout(workspace.root)), workspace.space).clear()
+        end_build(State(Layout(workspace.root)), workspace.space)
     return True
 
 

@@ -13,7 +13,6 @@ from memcli.app.workspace import Workspace
 from memcli.extras.agents import running as agent_hook
 from memcli.extras.agents.hook import find_verifier
 from memcli.store.layout import Layout
-from memcli.store.notes import Mark
 from memcli.store.state import State
 from tests.conftest import Run, open_at
 from tests.extras.agents.conftest import AGENTS, Fire, entries
@@ -129,8 +128,7 @@ def test_what_does_not_ask_a_model_costs_no_memory(
 
 def test_a_cloned_configuration_switches_nothing_on(project: Path) -> None:
     def has_verifier(workspace: Workspace) -> bool:
-        mark = Mark(State(Layout(workspace.root)), "unverified")
-        return find_verifier(workspace, mark, workspace.clock())[0] is not None
+        return find_verifier(workspace, State(Layout(workspace.root)), workspace.clock())[0] is not None
 
     assert not has_verifier(open_at(project).copy_with(hook_verify="8")), "without a model"
     (project / ".memory/config.toml").write_text('hook_verify = "8"\nmodel = "custom:x"\n')

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Form, Request, Response
 from memcli.errors import ChangedError, UsageError
 from memcli.extras.serve.access import Backend, Caller
 from memcli.extras.serve.inspector import catalogue, pages
-from memcli.extras.serve.inspector.detail import OpenMemory, read_memory
+from memcli.extras.serve.inspector.detail import read_memory
 from memcli.model.memory import Memory
 from memcli.record import Record
 
@@ -51,10 +51,10 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
         given = {field: str(form.get(field, "")) for field in _EDITED}
         target = Target(request, caller, space, name, digest)
         # Checked before `_apply` does, since the fields that were changed are those that differ from the version shown.
-        now = await read_memory(backend, caller, space, name)
-        if now.digest != digest:
-            return _conflict(target, now, given)
-        fields = changed(given, now.memory)
+        now, current, _ = await read_memory(backend, caller, space, name)
+        if current != digest:
+            return _conflict(target, now, current, given)
+        fields = changed(given, now)
         if not fields:
             return pages.see(_back(target, "same"))
         return await _apply(backend, target, "edit", "saved", fields, given)
@@ -93,7 +93,8 @@ async def _apply(
     try:
         await backend.call(verb, options, target.caller)
     except ChangedError:
-        return _conflict(target, await read_memory(backend, target.caller, space, target.name), given)
+        now, current, _ = await read_memory(backend, target.caller, space, target.name)
+        return _conflict(target, now, current, given)
     return pages.see(_back(target, done))
 
 
@@ -120,10 +121,10 @@ def changed(given: Mapping[str, str], memory: Memory) -> dict[str, Any]:
     return fields
 
 
-def _conflict(target: Target, now: OpenMemory, given: Mapping[str, str] | None) -> Response:
+def _conflict(target: Target, now: Memory, digest: str, given: Mapping[str, str] | None) -> Response:
     """The page that reports that somebody else has changed the memory; it shows the fields of the form again."""
     return pages.render(
-        target.request, "conflict.html", _FAILED_PRECONDITION, space=target.space, memory=now.memory, digest=now.digest,
+        target.request, "conflict.html", _FAILED_PRECONDITION, space=target.space, memory=now, digest=digest,
         given=given,
     )  # fmt: skip
 

@@ -39,26 +39,18 @@ _LISTED = 300
 Depth = Annotated[int, Query(ge=0, le=6)]
 
 
-class OpenMemory(Record):
-    """A memory as a page shows it, the digest that the forms of the page send, and its use as JSON."""
-
-    memory: Memory
-    digest: str
-    usage: Mapping[str, Any]
-
-
 def add_routes(router: APIRouter, backend: Backend) -> None:
     @router.get("/memory/{space}/{name:path}")
     async def memory(request: Request, caller: pages.Reader, space: str, name: str, show: str = "") -> Response:
-        found = await read_memory(backend, caller, space, name, is_noted=not show)
+        found, digest, usage = await read_memory(backend, caller, space, name, is_noted=not show)
         read = {"links": _links, "history": _history, "anchors": _anchors}.get(show)
         if read is not None:
-            values = await read(backend, caller, space, found.memory)
-            return pages.render(request, f"{show}.html", space=space, memory=found.memory, **values)
-        detail = detail_of(found.memory, system_clock(), usage=found.usage, placed=_PLACED)
+            values = await read(backend, caller, space, found)
+            return pages.render(request, f"{show}.html", space=space, memory=found, **values)
+        detail = detail_of(found, system_clock(), usage=usage, placed=_PLACED)
         return pages.render(
-            request, "memory.html", space=space, memory=found.memory, digest=found.digest, detail=detail,
-            context=context_pieces(found.memory), others=await _named(backend, caller, space, found.memory),
+            request, "memory.html", space=space, memory=found, digest=digest, detail=detail,
+            context=context_pieces(found), others=await _named(backend, caller, space, found),
         )  # fmt: skip
 
     @router.get("/graph")
@@ -87,15 +79,16 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
 
 async def read_memory(
     backend: Backend, caller: Caller, space: str, name: str, *, is_noted: bool = False, rev: str | None = None
-) -> OpenMemory:
-    """Reads a memory as it is now, or as it was at the commit `rev`. `is_noted` counts it as used. Raises NotFoundError."""
+) -> tuple[Memory, str, Mapping[str, Any]]:
+    """Reads a memory as it is now, or as it was at the commit `rev`; returns it, the digest that the forms of a page send, and
+    its use as JSON. `is_noted` counts it as used. Raises NotFoundError."""
     pages.checked(caller, space)
     options = {
         "refs": [name], "space": space, "digest": True, "no_usage": not is_noted, **({"rev": rev} if rev else {}),
     }  # fmt: skip
     found = dict(await backend.call("get", options, caller))
     digest, usage = found.pop("digest", ""), found.pop("usage", {})
-    return OpenMemory(memory_from_json(found, name), digest, usage)
+    return memory_from_json(found, name), digest, usage
 
 
 async def _named(backend: Backend, caller: Caller, space: str, memory: Memory) -> list[dict[str, Any]]:
@@ -111,7 +104,7 @@ async def _named(backend: Backend, caller: Caller, space: str, memory: Memory) -
             continue
         other = {"space": where, "id": name, "path": "", "summary": ""}
         with suppress(MemcliError):  # a memory that cannot be read is named by its id alone
-            read = (await read_memory(backend, caller, where, name)).memory
+            read, _, _ = await read_memory(backend, caller, where, name)
             summary = "" if read.metadata.get("untrusted") else read.summary_micro
             other |= {"id": read.id, "path": read.path, "summary": summary}
         found.append({**other, "relation": link["relation"], "holds": link.get("holds")})
@@ -179,8 +172,8 @@ async def _history(backend: Backend, caller: Caller, space: str, memory: Memory)
         blame = await backend.call("blame", {"ref": memory.id, "space": space}, caller)
         for commit in commits(blame):
             with suppress(NotFoundError):
-                found = await read_memory(backend, caller, space, memory.id, rev=commit.hash)
-                read.append((commit, found.memory))
+                found, _, _ = await read_memory(backend, caller, space, memory.id, rev=commit.hash)
+                read.append((commit, found))
         versions = versions_of(read, memory)
     except MemcliError as error:
         versions, problem = [], error.message
