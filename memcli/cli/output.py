@@ -254,9 +254,23 @@ def _without_secrets(text: str) -> str:
     return Detector({"detectors": [f"-{EMAIL}"]}, lambda _: "").redact(text)[0]
 
 
+_NAMES = {
+    "email": "e-mail address", "api": "API", "aws": "AWS", "gcp": "GCP", "jwt": "JWT", "oauth": "OAuth", "pgp": "PGP", "sas": "SAS", "ssh": "SSH", "url": "URL",
+}  # fmt: skip
+"""Words of kinds of secrets as people write them."""
+
+
 def redaction_note(kinds: Mapping[str, int]) -> str:
-    """The number of redacted secrets by kind, as the end of a line: `; redacted 1 aws_key, 2 email`; empty for none."""
-    return f"; redacted {', '.join(f'{n} {kind}' for kind, n in sorted(kinds.items()))}" if kinds else ""
+    """The number of redacted secrets by kind, as the end of a line: `; redacted 1 AWS key, 2 e-mail addresses`; empty for none."""
+    from memcli.model.names import counted
+
+    shown = []
+    for kind, number in sorted(kinds.items()):
+        name = " ".join(_NAMES.get(word, word) for word in kind.split("_"))
+        shown.append(
+            counted(number, name, {"e-mail address": "e-mail addresses", "basic credentials": name}.get(name, ""))
+        )
+    return f"; redacted {', '.join(shown)}" if shown else ""
 
 
 class ProgressBar:

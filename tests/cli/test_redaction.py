@@ -37,10 +37,10 @@ def flags_of(run: Run, path: str) -> list[str]:
 
 
 def test_the_answer_says_what_was_taken_out(run: Run) -> None:
-    assert run("remember", SAID, "--path", "a").out.rstrip().endswith("; redacted 1 email, 1 github_token")
+    assert run("remember", SAID, "--path", "a").out.rstrip().endswith("; redacted 1 e-mail address, 1 github token")
     assert run("remember", SAID, "--path", "b", "--json").json["redactions"] == {"email": 1, "github_token": 1}
     assert run("remember", "plain", "--json").json["redactions"] == {}
-    assert run("edit", "a", "--set", f"raw={TOKEN}").out.splitlines()[0].endswith("; redacted 1 github_token")
+    assert run("edit", "a", "--set", f"raw={TOKEN}").out.splitlines()[0].endswith("; redacted 1 github token")
 
 
 def test_flags_are_the_same_on_every_machine(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ class RememberOptions(Options):
     model: str | None = option(metavar="PROVIDER:MODEL", help="The language model of --semantic llm.")
     temperature: float | None = option(metavar="0..2", help="Its temperature [default: 0].", type=float, low=0, high=2)
     max_tokens: int | None = option(
-        metavar="N", help="The longest answer of the model [default: 1200].", type=int, low=64, high=100_000
+        metavar="TOKENS", help="The longest answer of the model [default: 1200].", type=int, low=64, high=100_000
     )
     fallback: str | None = option(
         metavar="local", help="What to use when the model fails [default: nothing is stored]."

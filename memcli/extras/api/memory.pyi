@@ -870,7 +870,7 @@ class Memory:
             semantic: How to fill missing fields; llm asks a language model [default: local]. (local|llm|off)
             model: The language model of --semantic llm. (PROVIDER:MODEL)
             temperature: Its temperature [default: 0]. (0..2)
-            max_tokens: The longest answer of the model [default: 1200]. (N)
+            max_tokens: The longest answer of the model [default: 1200]. (TOKENS)
             fallback: What to use when the model fails [default: nothing is stored]. (local)
             embed: Compute vectors now instead of at the next recall.
             propose: Put the memory into the inbox for review.

@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING
 from memcli.cli.options import FILE, Options, argument, flag, option
 from memcli.cli.verb import CommandContext, Http, ToolDeclaration, verb
 from memcli.errors import CorruptError, NotFoundError
+from memcli.model.anchors import GONE, STALE
 from memcli.model.names import show
 from memcli.model.space import READER, WRITER
 
 if TYPE_CHECKING:
     from memcli.extras.check.anchored import AnchorFinding
 
-_MEND = (
-    "review these memories and `memcli edit` those that no longer hold; `memcli check code --reanchor` accepts code that "
-    "changed, `memcli edit ID --set anchors=FILE:10-42` sets a new anchor, `--set triggers=path:GLOB` a new trigger"
-)
+_MEND = {
+    STALE: "stale: the code changed: `memcli edit` what no longer holds, then `memcli check code --reanchor` accepts the code",
+    GONE: "gone: the code is no longer there: `memcli edit ID --set anchors=FILE:10-42` names its new place, `memcli forget ID` "
+    "drops a memory that no longer holds",
+    "": "matches no file: `memcli edit ID --set triggers=path:GLOB` sets a new trigger",
+}
+"""What to do about a memory, by the state of its anchor; "" for a trigger."""
 
 
 class CheckCodeOptions(Options):
@@ -96,10 +100,10 @@ def command(session: CommandContext, options: CheckCodeOptions) -> int:
         matched = f"matched {show(one.file)}{one.now and f', now {one.now}'}"
         lines.append(f"{one.memory.path}: {one.memory.id} matches no file: {show(one.trigger)} ({matched}){elsewhere}")
     session.output.answer(data, "\n".join([*lines, _text(findings, remaining, accepted, workspace.space)]))
-    if failed:
-        session.output.note(_MEND)
-        return CorruptError.exit_code
-    return 0
+    states = {finding.checked.state for finding in remaining} | {"" for _ in unmatched}
+    for state in filter(states.__contains__, _MEND):
+        session.output.note(_MEND[state])
+    return CorruptError.exit_code if failed else 0
 
 
 def _is_in(file: str, place: str) -> bool:

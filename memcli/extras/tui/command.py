@@ -26,7 +26,7 @@ class BrowseOptions(Options):
     tag: list[str] = TAG_FILTER
     web: bool = flag(help="Serve the interface to a web browser on this machine, until Ctrl-C.")
     port: int = option(
-        metavar="N", help="With --web: the port; 0 picks a free one.", type=int, low=0, high=65535, default=8642
+        metavar="PORT", help="With --web: the port; 0 picks a free one.", type=int, low=0, high=65535, default=8642
     )
 
 

@@ -45,7 +45,11 @@ def test_what_binds_and_is_stale_fails(run: Run, known: Repo, kind: str) -> None
         6,
         f"rule: {name} stale src/auth.py:2-3 Token.refresh\n3 anchors: 2 fresh, 1 stale\n",
     )
-    assert result.err.count("\n") == 1
+    assert result.err.startswith("memcli: stale: the code changed: `memcli edit`")
+    known.git("rm", "-q", "-f", "src/auth.py")
+    assert run("check", "code").err.startswith(
+        "memcli: gone: the code is no longer there: `memcli edit ID --set anchors="
+    )
     run("forget", "rule")
     assert run("check", "code").code == 0
 
