@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import plain
@@ -17,6 +18,7 @@ from stores import work_folder
 
 from memcli.app.recall import recall
 from memcli.model.recall import DEFAULT_LIMIT, Query
+from memcli.record import replace
 from memcli.render import RENDERERS
 from memcli.wiring.workspace import open_workspace
 
@@ -73,21 +75,43 @@ class Asked:
 
 def main() -> None:
     """Prints the tables that the command line asks for."""
-    options = _options()
+    parser = parser_of("Measures how many questions recall answers by what it prints.")
+    parser.add_argument("--ablation", action="store_true", help="switch off one feature at a time")
+    parser.add_argument("--misses", metavar="FILE", help="write what was missed, with what was printed, to this file")
+    options = parser.parse_args()
     questions = load(options.questions)
     with work_folder(options.work) as work:
-        os.makedirs(work, exist_ok=True)
-        source = build(options.data, work) if options.data else options.repo
-        repository = open_repository(source, work, options.rev, options.commits)
+        name, repository = open_named(options, work)
         found = evaluate(questions, by_recall(repository))
         searches = plain.searches(repository, work)
         others = {name: evaluate(questions, by_search(search)) for name, search in searches.items()}
-        _quality(os.path.basename(os.path.abspath(source)), found, others)
+        _quality(name, found, others)
         if options.misses:
             with open(options.misses, "w", encoding="utf-8") as file:
                 file.write("\n".join(_misses(found)))
         if options.ablation:
             _ablation(repository, questions, found)
+
+
+def parser_of(description: str) -> argparse.ArgumentParser:
+    """A parser of the options that say what is asked of which repository; see `open_named`."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--questions", required=True, metavar="FILE.jsonl", help="the questions; see bench/README.md")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--repo", metavar="DIR", help="the git repository that they are about")
+    source.add_argument("--data", metavar="FILE.json.gz", help="data to build the repository from")
+    parser.add_argument("--rev", default="HEAD", help="the revision to ask about [HEAD]")
+    parser.add_argument("--commits", default=500, type=int, metavar="N", help="how many commits to ingest [500]")
+    parser.add_argument("--work", metavar="DIR", help="keep the store here, and use it again [a temporary folder]")
+    return parser
+
+
+def open_named(options: argparse.Namespace, work: str, *, with_vectors: bool = True) -> tuple[str, Repository]:
+    """The name of the repository that the options name, and the repository with a store below `work`."""
+    os.makedirs(work, exist_ok=True)
+    source = build(options.data, work) if options.data else options.repo
+    repository = open_repository(source, work, options.rev, options.commits, with_vectors=with_vectors)
+    return os.path.basename(os.path.abspath(source)), repository
 
 
 def load(path: str) -> list[Question]:
@@ -96,11 +120,11 @@ def load(path: str) -> list[Question]:
         return [_question(json.loads(line)) for line in file if line.strip()]
 
 
-def evaluate(questions: Sequence[Question], answers: Answers) -> list[Asked]:
-    """Every question with what `answers` prints for it, in each of RUNS."""
+def evaluate(questions: Sequence[Question], answers: Answers, runs: Iterable[str] = RUNS) -> list[Asked]:
+    """Every question with what `answers` prints for it, in each of these runs."""
     texts = [question.text for question in questions]
-    replies = {run: answers(texts, limit) for run, limit in RUNS.items()}
-    return [Asked(question, {run: replies[run][n] for run in RUNS}) for n, question in enumerate(questions)]
+    replies = {run: answers(texts, RUNS[run]) for run in runs}
+    return [Asked(question, {run: found[n] for run, found in replies.items()}) for n, question in enumerate(questions)]
 
 
 def right(asked: Sequence[Asked], run: str) -> float:
@@ -108,13 +132,15 @@ def right(asked: Sequence[Asked], run: str) -> float:
     return sum(one.is_right(run) for one in asked) / len(asked)
 
 
-def by_recall(repository: Repository, **settings: str) -> Answers:
-    """What `memcli recall --format prompt --budget` prints in the repository, without the command line."""
+def by_recall(repository: Repository, patience: float = math.inf, **settings: str) -> Answers:
+    """What `memcli recall --format prompt --budget` prints in the repository, without the command line. `patience` is the number
+    of seconds that a question may spend on missing vectors."""
     workspace = open_workspace({"root": repository.root}, environment(repository, **settings))
     render = RENDERERS["prompt"]()
 
     def answers(texts: Sequence[str], limit: int | None) -> list[Reply]:
-        queries = [Query(topic=text, now=repository.now, limit=limit or DEFAULT_LIMIT, budget=BUDGET) for text in texts]
+        given = Query(topic="", now=repository.now, limit=limit or DEFAULT_LIMIT, budget=BUDGET, patience=patience)
+        queries = [replace(given, topic=text) for text in texts]
         bundles = recall(workspace, queries, with_global=False, render=render)
         pairs = ((render(bundle), bool(bundle.sections)) for bundle in bundles)
         return [Reply(printed, tuple(_ITEM.split(printed)[1:]) if is_full else ()) for printed, is_full in pairs]
@@ -208,20 +234,6 @@ def _misses(found: Sequence[Asked]) -> Iterator[str]:
             kind = ", ".join((question.type, *question.traits))
             head = f"{question.name} ({kind}): missed {' and '.join(missed)}"
             yield f"{head}\nquestion: {question.text}\nanswer: {question.note or 'none'}\n{printed}\n"
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measures how many questions recall answers by what it prints.")
-    parser.add_argument("--questions", required=True, metavar="FILE.jsonl", help="the questions; see bench/README.md")
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--repo", metavar="DIR", help="the git repository that they are about")
-    source.add_argument("--data", metavar="FILE.json.gz", help="data to build the repository from")
-    parser.add_argument("--rev", default="HEAD", help="the revision to ask about [HEAD]")
-    parser.add_argument("--commits", default=500, type=int, metavar="N", help="how many commits to ingest [500]")
-    parser.add_argument("--ablation", action="store_true", help="switch off one feature at a time")
-    parser.add_argument("--misses", metavar="FILE", help="write what was missed, with what was printed, to this file")
-    parser.add_argument("--work", metavar="DIR", help="keep the store here, and use it again [a temporary folder]")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -80,7 +80,9 @@ class Repository:
             yield Commit(name, subject, body, dict(_hunks(patch)))
 
 
-def open_repository(source: str, work: str, rev: str = "HEAD", newest: int = 500) -> Repository:
+def open_repository(
+    source: str, work: str, rev: str = "HEAD", newest: int = 500, *, with_vectors: bool = True
+) -> Repository:
     """The repository at `source` as of `rev`, with a store of its `newest` commits and its documentation, below `work`.
 
     A store that is there is used again. The clock stands still at the date of `rev`.
@@ -103,7 +105,9 @@ def open_repository(source: str, work: str, rev: str = "HEAD", newest: int = 500
         _fill(found)
         with open(complete, "w", encoding="utf-8"):
             pass
-    found.memcli("store", "index", "embed")  # a store that is used again may lack vectors of passages that are cut anew
+    # A store that is used again may lack vectors of passages that are cut anew.
+    if with_vectors:
+        found.memcli("store", "index", "embed")
     return found
 
 
