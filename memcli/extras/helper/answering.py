@@ -144,32 +144,35 @@ class Helper:
 
     def _take_request(self, connection: socket.socket) -> None:
         fields, given, files = _request(connection)
-        with _Closing(files):
+        try:
             match fields:
                 case [client.RUN, mask, folder, is_typed, count, *rest]:
                     args, own = rest[: int(count)], rest[int(count) :]
                     environ = dict(one.split("=", 1) for one in own)
-                    reason = self._reason_to_decline(environ, files)
-                    if reason:
+                    if reason := self._reason_to_decline(environ, files):
                         _send(connection, client.DECLINED, reason.encode())
                         return
                     _send(connection, client.ACCEPTED, b"")
-                    frames = self._answer(args, given, environ, folder, int(mask, 10), is_typed=bool(is_typed))
+                    frames = self._answer(args, given, environ, folder, int(mask), is_typed=bool(is_typed))
                     connection.settimeout(_ANSWER_SECONDS)
                     connection.sendall(b"".join(_frame(kind, data) for kind, data in frames))
+                    return
                 case [client.JOIN, session, *parents]:
                     if session or not any(self._sessions):
                         self._sessions[session] = _Parents([int(one) for one in parents])
-                    _send(connection, client.ACCEPTED, b"")
                 case [client.LEAVE, session]:
                     self._sessions.pop(session, None)
                     self._is_over = not self._sessions
-                    _send(connection, client.ACCEPTED, b"")
-                case [client.STATUS]:
-                    _send(connection, client.ACCEPTED, f"{os.getpid()} {self._answers}".encode())
                 case [client.END]:
                     self._is_over = True
-                    _send(connection, client.ACCEPTED, str(os.getpid()).encode())
+                case [client.STATUS]:
+                    pass
+                case _:
+                    return
+            _send(connection, client.ACCEPTED, f"{os.getpid()} {self._answers}".encode())
+        finally:
+            for one in files:
+                os.close(one)
 
     def _reason_to_decline(self, environ: Mapping[str, str], files: Sequence[int]) -> str:
         if self._sources.have_changed():
@@ -216,7 +219,8 @@ class Helper:
             os.chdir(folder)
             _become(environ)
             os.umask(mask)
-            sys.stdin = _Input(given, is_typed=is_typed, is_sent=args[0] == "hook" or "-" in args)
+            sent = _Input(given, is_typed=is_typed, is_sent=args[0] == "hook" or "-" in args)
+            sys.stdin = io.TextIOWrapper(sent, encoding="utf-8", errors="surrogateescape")
             sys.stdout = _stream(client.STDOUT, frames)
             sys.stderr = _stream(client.STDERR, frames)
             code = contextvars.copy_context().run(self._run, args)
@@ -341,18 +345,6 @@ def _started(process: int) -> str:
     return "?"
 
 
-class _Closing:
-    def __init__(self, files: Sequence[int]) -> None:
-        self._files = files
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        for one in self._files:
-            os.close(one)
-
-
 class _Recorder(io.RawIOBase):
     """The raw end of a stream: collects what is written as frames."""
 
@@ -376,33 +368,22 @@ def _stream(kind: bytes, frames: list[tuple[bytes, bytes]]) -> io.TextIOWrapper:
     )  # fmt: skip
 
 
-class _Input(io.TextIOWrapper):
-    """Standard input as the client has it. What was not sent along cannot be read here."""
+class _Input(io.BytesIO):
+    """Standard input as the client has it. What was not sent along cannot be read here: reading raises DeclinedError."""
 
     def __init__(self, data: bytes, *, is_typed: bool, is_sent: bool) -> None:
-        super().__init__(_SentBytes(data, is_sent=is_sent), encoding="utf-8", errors="surrogateescape")
-        self._is_typed = is_typed
+        super().__init__(data)
+        self._is_typed, self._is_sent = is_typed, is_sent
 
     def isatty(self) -> bool:
         return self._is_typed
 
-
-class _SentBytes(io.BytesIO):
-    def __init__(self, data: bytes, *, is_sent: bool) -> None:
-        super().__init__(data)
-        self._is_sent = is_sent
-
-    def _check(self) -> None:
+    def read(self, size: int | None = -1, /) -> bytes:
         if not self._is_sent:
             raise DeclinedError("standard input")
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        self._check()
         return super().read(size)
 
-    def read1(self, size: int | None = -1, /) -> bytes:
-        self._check()
-        return super().read1(size)
+    read1 = read
 
 
 def _become(environ: Mapping[str, str]) -> None:

@@ -52,9 +52,9 @@ def end_session(root: str, session: str) -> None:
     control(root, client.LEAVE, session)
 
 
-def end_helper(root: str) -> str:
-    """Ends the helper of a store. Its process id, or an empty text where none runs."""
-    return control(root, client.END) or ""
+def end_helper(root: str) -> bool:
+    """Ends the helper of a store; whether one ran."""
+    return control(root, client.END) is not None
 
 
 def running(root: str) -> tuple[int, int] | None:

@@ -288,7 +288,7 @@ def test_a_second_one_leaves_it_to_the_first(place: Place) -> None:
 
 def test_it_ends_with_the_last_session(place: Place) -> None:
     place.start("first")
-    assert starting.control(str(place.root), client.JOIN, "second") == ""
+    assert starting.control(str(place.root), client.JOIN, "second") is not None
     starting.end_session(str(place.root), "first")
     assert place.answered() == 0
     starting.end_session(str(place.root), "second")
