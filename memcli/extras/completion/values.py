@@ -11,13 +11,16 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
-from memcli.codec.space import of_memory
 from memcli.store.layout import FOLDER, Layout, check_root, find_root
 
 # Shells ask before they show more than this. Then a path is offered up to its next segment, as a folder of files is.
 _MANY = 100
 _FIELDS = {"paths": "path", "ids": "id", "kinds": "kind"}
-_TAGS = of_memory("tags") + b"["
+# As `codec.space.of_memory` has them, whose import takes as long as the search.
+MARKS = {name: f'\n      "{name}": '.encode() for name in ("id", "kind", "path", "tags")}
+"""The bytes before the value of a field of a memory."""
+_BLOCK = 1 << 16
+"""The bytes that are read at a time: a large file as a whole would take its pages from the system first."""
 # As the store does, links are refused; a pipe in place of the file must not make the shell wait.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -77,14 +80,14 @@ def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
         files = {file for folder in folders if os.path.isdir(folder) for file in os.listdir(folder)}
         return _matching((file.removesuffix(".jsonl") for file in files), prefix or "ses_")
     # The file is searched for the lines that the store writes: parsing a large one would take too long between two keys.
-    data = _read(layout.space(space))
-    if kind == "tags":
-        return _matching(_tags(data), prefix)
+    file = layout.space(space)
+    if kind == "tags":  # the end is on this line or on another; no tag has a bracket or a comma
+        groups = _between(file, MARKS["tags"] + b"[", b"]")
+        return _matching((_plain(tag) for tags in groups for tag in tags.split(b",")), prefix)
     if kind == "refs":
-        ids = _matching(_texts(data, "ids"), prefix)
-        paths = _matching(_texts(data, "paths"), prefix)
+        ids, paths = _matching(_texts(file, "ids"), prefix), _matching(_texts(file, "paths"), prefix)
         return _headings(paths, prefix) + (ids if prefix or len(ids) <= _MANY else [])
-    return _chosen(kind, prefix, _texts(data, kind)) if kind in _FIELDS else []
+    return _chosen(kind, prefix, _texts(file, kind)) if kind in _FIELDS else []
 
 
 def _chosen(kind: str, prefix: str, found: Iterable[str]) -> list[str]:
@@ -94,9 +97,17 @@ def _chosen(kind: str, prefix: str, found: Iterable[str]) -> list[str]:
 
 
 def _read(path: str) -> bytes:
+    return b"".join(_blocks(path))
+
+
+def _blocks(path: str) -> Iterator[bytes]:
+    """The blocks of a regular file; none of another one. Raises OSError."""
     fd = os.open(path, _FLAGS)
-    with open(fd, "rb") as file:
-        return file.read() if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+    try:
+        while stat.S_ISREG(os.fstat(fd).st_mode) and (block := os.read(fd, _BLOCK)):
+            yield block
+    finally:
+        os.close(fd)
 
 
 def _matching(found: Iterable[str], prefix: str) -> list[str]:
@@ -112,26 +123,26 @@ def _headings(paths: list[str], prefix: str) -> list[str]:
     return sorted({path[:end] if end else path for path, end in ends})
 
 
-def _texts(data: bytes, kind: str) -> Iterator[str]:
-    """The values of a field of each memory in a space file."""
+def _texts(file: str, kind: str) -> Iterator[str]:
+    """The values of a field in a space file, each once. Raises OSError."""
     # In a canonical file a field of a memory begins a line, and no line ends within a text.
-    mark = of_memory(_FIELDS[kind]) + b'"'
-    start = data.find(mark)
-    while start >= 0:
-        start += len(mark) - 1
-        end = data.find(b"\n", start)
-        yield _plain(data[start:end] if end >= 0 else data[start:])
-        start = data.find(mark, end) if end >= 0 else -1
+    return map(_plain, _between(file, MARKS[_FIELDS[kind]], b"\n"))
 
 
-def _tags(data: bytes) -> Iterator[str]:
-    start = data.find(_TAGS)
-    while start >= 0:
-        start += len(_TAGS)
-        end = data.find(b"]", start)  # on this line or on another; no tag has a bracket or a comma
-        for tag in data[start:end].split(b",") if end >= 0 else []:
-            yield _plain(tag)
-        start = data.find(_TAGS, end) if end >= 0 else -1
+def _between(file: str, mark: bytes, end: bytes) -> set[bytes]:
+    """The different parts of a file between a mark and the next `end`. Raises OSError."""
+    found, size, data = set[bytes](), len(mark), b""
+    for block in _blocks(file):
+        data += block
+        stop, start = 0, data.find(mark)
+        while start >= 0:
+            stop = data.find(end, start + size)
+            if stop < 0:
+                break
+            found.add(data[start + size : stop])
+            start = data.find(mark, stop)
+        data = data[start:] if start >= 0 else data[max(stop, len(data) - size + 1) :]
+    return found
 
 
 def _plain(part: bytes) -> str:

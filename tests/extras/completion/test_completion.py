@@ -16,9 +16,9 @@ import pytest
 
 from memcli.cli.main import load_command
 from memcli.cli.verb import ALIASES, names
-from memcli.codec.space import encode_space
+from memcli.codec.space import encode_space, of_memory
 from memcli.extras.completion.shells import SHELLS, Command, command_tree, completed, flags_of
-from memcli.extras.completion.values import complete, values
+from memcli.extras.completion.values import MARKS, complete, values
 from memcli.model.shapes import KINDS
 from memcli.model.space import Space
 from memcli.ranking import RANKERS
@@ -420,3 +420,17 @@ def test_fish_completes(fish: Ask) -> None:
     assert {line: sorted(fish(f"memcli {line}")) for line in found} == {
         line: sorted(words) for line, words in found.items()
     }
+
+
+def test_the_marks_of_fields_are_those_of_the_format() -> None:
+    assert {name: of_memory(name) for name in MARKS} == MARKS
+
+
+@pytest.mark.parametrize("block", [1, 7, 20, 64])
+def test_values_are_found_across_blocks(run: Run, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    for n in range(5):
+        assert run("remember", f"Fact {n}.", "--path", f"a/{n}", "--tag", f"t{n}", "--kind", "fact").code == 0
+    monkeypatch.setattr("memcli.extras.completion.values._BLOCK", block)
+    assert values("paths", "", "", "") == [f"a/{n}" for n in range(5)]
+    assert {f"t{n}" for n in range(5)} <= set(values("tags", "", "", ""))
+    assert values("kinds", "", "", "") == ["fact"]
