@@ -143,7 +143,13 @@ def _remake(kind: type[R], values: dict[str, Any]) -> R:
 
 def replace(record: R, **changes: Any) -> R:
     """A copy of the record with the fields in `changes` replaced. Raises TypeError for a name that is no field."""
-    return type(record)(**{**as_dict(record), **changes})
+    kind = type(record)
+    copy = object.__new__(kind)  # without `__init__`, which compares names: a recall makes hundreds of copies
+    for name, put in kind._setters.items():
+        put(copy, changes.pop(name) if name in changes else getattr(record, name))
+    if changes:
+        raise TypeError(f"{kind.__name__}: unknown: {', '.join(changes)}")
+    return copy
 
 
 def as_dict(record: Record) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from itertools import accumulate, islice, pairwise
 from sys import intern
 
 from memcli.model.recall import FIELDS, PassageTerms, RowSet, TermStats
-from memcli.record import NamedTuple, replace
+from memcli.record import NamedTuple
 from memcli.text.passages import CONTENT
 from memcli.text.words import without_absent
 
@@ -241,5 +241,6 @@ def _counted(
             both = {t: (above.count(t), inside.get(t, 0)) for t in query if t in inside or t in above}
         else:
             both = {t: (0, n) for t, n in inside.items()}
-        found.append(replace(one.bare, counts=both) if both else one.bare)
+        bare = one.bare
+        found.append(PassageTerms(bare.n, bare.form, bare.is_versioned, both, bare.length) if both else bare)
     return found
