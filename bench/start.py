@@ -1,4 +1,4 @@
-"""What the start of a command costs: modules and milliseconds of a processor; `python bench/start.py`; see bench/README.md."""
+"""What the start of a command costs, alone and with a helper: `python bench/start.py`; see bench/README.md."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
-from tempfile import TemporaryFile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from tempfile import TemporaryDirectory, TemporaryFile
 
 from objects import questions
 from processes import PASS, surroundings
@@ -33,7 +34,12 @@ def main() -> None:
     with work_folder(options.work) as work:
         root = store(work, options.size)
         rows = _measured(root, options.runs)
-    section(f"Start, {size_name(options.size)}", table(("", "modules", "others", "CPU", "over `python -c pass`"), rows))
+        answered = _by_helper(root, options.runs, ANSWERED, MEMCLI_EMBEDDER="off")
+        answered += _by_helper(store(work, options.size, has_vectors=True), options.runs, ANSWERED_BY_MEANING)
+    size = size_name(options.size)
+    section(f"Start, {size}", table(("", "modules", "others", "CPU", "over `python -c pass`"), rows))
+    heads = ("", "wall of the client over `python -c pass`", "CPU of the helper over it", "helper MB")
+    section(f"Answered by a helper, {size}", table(heads, answered))
 
 
 def _commands(root: str, n: int) -> dict[str, tuple[Sequence[str], str]]:
@@ -76,6 +82,80 @@ def _measured(root: str, runs: int) -> list[tuple[str, ...]]:
         own, others = ("", "") if args == PASS else map(str, _modules(args, given, root))
         rows.append((name, own, others, f"{1000 * median[name]:.0f} ms", f"{median[name] / base:.2f} ×"))
     return rows
+
+
+ANSWERED = ("`get`", "`list --limit 20`", "`recall` by words", "`guard --diff -`", "prompt hook by words", "edit hook")
+ANSWERED_BY_MEANING = ("`recall` by words", "prompt hook by words")
+"""The commands that a helper answers; with a model the same questions are asked by meaning."""
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def _by_helper(root: str, runs: int, names: Sequence[str], **own: str) -> list[tuple[str, ...]]:
+    """A row for each command: the wall of a client that a helper answers, and the helper's CPU, over the wall and the CPU of
+    the interpreter's start."""
+    rows: list[tuple[str, ...]] = []
+    with _helper(root, **own) as (process, environ):
+        for name in names:
+            walls: list[float] = []
+            bare: list[float] = []
+            spent = 0.0
+            for n in range(runs + 1):
+                args, given = _commands(root, n)[name]
+                before = _spent(process)
+                took = _wall(args, given, root, environ)
+                used, least = _spent(process) - before, _wall(PASS, "", root, environ)
+                if n:  # the first round warms up
+                    walls, bare, spent = [*walls, took], [*bare, least], spent + used
+            base = statistics.median(bare)
+            title = name if own else name.replace("by words", "by meaning")
+            memory = f"{_resident(process):.0f}"
+            rows.append((title, f"{statistics.median(walls) / base:.2f} ×", f"{spent / runs / base:.2f} ×", memory))
+    return rows
+
+
+@contextmanager
+def _helper(root: str, **own: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """A running helper of the store, and the environment of its clients."""
+    from memcli import client
+    from memcli.store.layout import FOLDER
+
+    place = os.path.join(root, FOLDER)
+    with TemporaryDirectory(prefix="m") as runtime:  # the path of a socket has at most 107 bytes
+        environ = {**surroundings(**own), "XDG_RUNTIME_DIR": runtime, client.VARIABLE: client.REQUIRE}
+        helper = subprocess.Popen((sys.executable, "-P", "-m", "memcli.extras.helper", place), env=environ)
+        try:
+            while not os.path.lexists(os.path.join(runtime, "memcli", f"{client.socket_name(place)}.store")):
+                time.sleep(0.1)
+            subprocess.run(
+                (*_MEMCLI, "list", "--limit", "1"), env=environ, cwd=root, stdout=subprocess.DEVNULL, check=True
+            )
+            yield helper.pid, environ
+        finally:
+            helper.kill()
+            helper.wait()
+
+
+def _wall(args: Sequence[str], given: str, cwd: str, environ: dict[str, str]) -> float:
+    """The seconds that the command takes."""
+    began = time.perf_counter()
+    done = subprocess.run(args, env=environ, input=given.encode(), cwd=cwd, capture_output=True, check=False)
+    took = time.perf_counter() - began
+    if done.returncode not in (0, 3):
+        raise SystemExit(f"{' '.join(args)} failed with {done.returncode}: {done.stderr.decode()}")
+    return took
+
+
+def _spent(process: int) -> float:
+    """The seconds of a processor that a process has used, user and system."""
+    with open(f"/proc/{process}/stat", "rb") as file:
+        user, system = file.read().rpartition(b")")[2].split()[11:13]
+    return (int(user) + int(system)) / _TICKS
+
+
+def _resident(process: int) -> float:
+    """The resident memory of a process in megabytes."""
+    with open(f"/proc/{process}/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def _cpu(args: Sequence[str], given: str, cwd: str) -> float:

@@ -36,7 +36,7 @@ MODEL_SECONDS = 60.0
 """How long the model stays in memory without a question, in seconds."""
 _LOOK_SECONDS = 2.0
 """How often the helper looks whether its store and its sessions are still there."""
-_REQUEST_SECONDS = 0.1
+_REQUEST_SECONDS = 0.5
 _ANSWER_SECONDS = 1.0
 _LONGEST = 30
 _LONGEST_HOOK = 3
