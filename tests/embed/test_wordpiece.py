@@ -1,36 +1,49 @@
 from __future__ import annotations
 
-import json
+import os
+from itertools import count
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer
+from tokenizers import BertWordPieceTokenizer
 
-from memcli.embed.onnx import FOLDER, TOKENIZER, encode, is_plain
+from memcli.embed import onnx
+from memcli.embed.onnx import encode, is_plain
 from tests.conftest import ROOT
 
-LIBRARY = Tokenizer.from_file(str(FOLDER / TOKENIZER))
-VOCABULARY = json.loads((FOLDER / TOKENIZER).read_text())["model"]["vocab"]
+with open(os.path.join(onnx.FOLDER, onnx.VOCABULARY), encoding="utf-8") as file:
+    VOCABULARY = dict(zip(file.read().split("\n"), count()))
+LIBRARY = BertWordPieceTokenizer(VOCABULARY)
+LIBRARY.enable_truncation(onnx.MAX_TOKENS)
 
 ascii_texts = st.text(st.characters(max_codepoint=0x7F), max_size=300)
-words = st.lists(st.sampled_from(sorted(w for w in VOCABULARY if w.isascii())[:5000]), max_size=40).map(" ".join)
+other_texts = st.text(st.characters(codec="utf-8").filter(is_plain), max_size=100)
+words = st.lists(st.sampled_from(sorted(VOCABULARY)[:5000]), max_size=40).map(" ".join)
 
 
-@given(ascii_texts | words)
+@given(ascii_texts | other_texts | words)
 def test_the_ids_are_those_of_the_library(text: str) -> None:
     if is_plain(text):
         assert encode(text, VOCABULARY) == LIBRARY.encode(text).ids
 
 
 EDGES = (
-    "", " ", "x" * 100, "x" * 101, "word " * 400, "a_b-c's don't", "\x00\x1b[31m\x7f", "tab\tnew\r\nline\x0b\x0c", "[MASK",
-    "##ing",
+    "", " ", "x" * 100, "x" * 101, "é" * 100, "é" * 101, "가" * 51, "数" * 300, "word " * 400, "a_b-c's don't", "[MASK", "##ing",
+    "\x00\x1b[31m\x7f", "tab\tnew\r\nline\x0b\x0c", "e\u0301\u200b\ufeff", "İstanbul Straße ﬁ Ǆ ½", "ＡＢＣ，①", "👩\u200d💻\ufe0f",
 )  # fmt: skip
 
 
 def test_edges() -> None:
     assert [encode(text, VOCABULARY) for text in EDGES] == [LIBRARY.encode(text).ids for text in EDGES]
+
+
+def test_every_plain_character() -> None:
+    plain = list(filter(is_plain, map(chr, range(0x20000))))
+    assert len(plain) > 40_000
+    for start in range(0, len(plain), 40):
+        text = " ".join(f"a{char}b" for char in plain[start : start + 40])
+        assert encode(text, VOCABULARY) == LIBRARY.encode(text).ids
 
 
 @pytest.mark.slow
@@ -43,6 +56,6 @@ def test_real_texts() -> None:
                 assert encode(piece, VOCABULARY) == LIBRARY.encode(piece).ids
 
 
-def test_special_names_and_other_scripts_are_left_to_the_library() -> None:
-    assert not is_plain("a [SEP] b")
-    assert not is_plain("naïve")
+@pytest.mark.parametrize("text", ["a [SEP] b", "ΣΟΦΟΣ", "שלום", "देवनागरी", "\U00020000"])
+def test_special_names_and_other_scripts_are_left_to_the_library(text: str) -> None:
+    assert not is_plain(text)
