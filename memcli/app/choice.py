@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from memcli.app.topic import Redact
 from memcli.model.links import contradicted, elsewhere, is_contradiction
 from memcli.model.memory import Memory, json_texts
 from memcli.model.recall import TEXT, Hit, Opposed, Query, Ranking, Section, in_order
@@ -26,6 +25,9 @@ if TYPE_CHECKING:
     from memcli.model.space import Policy
     from memcli.ports import Ranker
 
+
+Redact = Callable[[str], str]
+"""Removes the secrets of a text."""
 
 _WORD = regex(r"(?<=[ \t(])-(?=[\d.])|[<>]=?|[!=]=|\w+")
 _LEAST_WORDS = 8

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from memcli.app.topic import NOT_REPEATED
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Json, Memory
-from memcli.model.recall import ALL_REJECTED, BELOW_FLOOR, NO_MATCH, Bundle, Query
+from memcli.model.recall import ALL_REJECTED, BELOW_FLOOR, NO_MATCH, NOT_REPEATED, Bundle, Query
 from memcli.model.usage import GET, JUDGEMENTS, MAX_TOPIC, RECALL, Access, Gap, Use
 from memcli.policy.ageing import effective_confidence
 from memcli.record import replace

@@ -52,6 +52,8 @@ BACKENDS = ("basic", "fusion", "graph", "hybrid", "patricia", "raptor")
 NO_MATCH, EMPTY_SPACE, ALL_FILTERED = "no_match", "empty_space", "all_filtered"
 BELOW_FLOOR, EMPTY_DIFF, BUDGET_TOO_SMALL = "below_floor", "empty_diff", "budget_too_small"
 ALL_REJECTED = "all_rejected"
+NOT_REPEATED = "(not shown: it contains instructions)"
+"""Printed instead of a topic that contains instructions to a model."""
 
 _TOKENS_OF_TOPIC = 8  # under a budget
 

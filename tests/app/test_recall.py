@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from memcli.app.choice import order, repetitions
-from memcli.app.recall import ALWAYS_MOST, recall
-from memcli.app.topic import MAX_TOPIC, clean_query, one_line, repeated
+from memcli.app.recall import ALWAYS_MOST, MAX_TOPIC, clean_query, one_line, recall, repeated
 from memcli.app.workspace import Workspace
 from memcli.embed import DEFAULT_EMBEDDER
 from memcli.index.vectors import VectorFile, text_key

@@ -13,13 +13,12 @@ from functools import partial
 from threading import Thread
 
 from memcli.app.talk import NAME as TALK
-from memcli.app.topic import NOT_REPEATED
 from memcli.app.usage import ELSEWHERE
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, ProviderError, RefusedError
 from memcli.extras.advice.consult import VERDICT, consult
 from memcli.extras.advice.prompts import describe
-from memcli.model.recall import ALL_REJECTED, Bundle, ModelVerdict, Query, Section
+from memcli.model.recall import ALL_REJECTED, NOT_REPEATED, Bundle, ModelVerdict, Query, Section
 from memcli.model.usage import REJECTED, Use
 from memcli.record import replace
 

@@ -8,8 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
-from memcli.app.recall import Verify
-from memcli.app.topic import NOT_REPEATED, one_line
+from memcli.app.recall import Verify, one_line
 from memcli.app.usage import note_bundle
 from memcli.app.workspace import Workspace
 from memcli.conversation.topic import LastTopic, next_topic, trace
@@ -41,7 +40,7 @@ from memcli.extras.agents.payload import MOST_PIPED, Payload, edits_of
 from memcli.extras.agents.records import MAX_TEXT, Topics, add_report, begin_session, session_record
 from memcli.model.anchors import FileEdit
 from memcli.model.memory import Json
-from memcli.model.recall import Bundle
+from memcli.model.recall import NOT_REPEATED, Bundle
 from memcli.model.shapes import DENY
 from memcli.model.tokens import count_tokens
 from memcli.model.usage import INJECT, INJECTION

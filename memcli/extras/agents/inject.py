@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from memcli.app.budget import fit
-from memcli.app.recall import ALWAYS_MOST, Verify, recall
-from memcli.app.topic import MAX_READ, beginning
+from memcli.app.recall import ALWAYS_MOST, MAX_READ, Verify, beginning, recall
 from memcli.app.workspace import Workspace
 from memcli.model.anchors import FileEdit
 from memcli.model.memory import RULE_KINDS

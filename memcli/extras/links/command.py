@@ -11,7 +11,6 @@ from memcli.model.shapes import RELATIONS
 from memcli.model.space import WRITER
 
 if TYPE_CHECKING:
-    from memcli.app.workspace import Workspace
     from memcli.extras.links.linking import Linked
     from memcli.model.memory import Json
 
@@ -78,13 +77,18 @@ def command(session: CommandContext, options: LinkOptions) -> None:
     'linked'
     """
     from memcli.app.homes import home_of_link
-    from memcli.extras.links.linking import link
+    from memcli.extras.links.linking import link, unlink
 
     if options.remove and options.weight is not None:
         raise UsageError("--weight cannot be used with --remove", "leave it out")
     workspace = home_of_link(session.open(), options.start, options.end)
     if options.remove:
-        _unlink(session, workspace, options)
+        done = unlink(workspace, options.start, options.end, options.relation)
+        data = {"status": "unlinked" if done.changed else "unchanged", "relations": list(done.relations), **_ends(done)}
+        ends = f"{_name(done, 'start')} and {_name(done, 'end')}"
+        known = f" {options.relation}" if options.relation else ""
+        text = f"unlinked: {ends} ({', '.join(done.relations)})" if done.changed else f"no{known} link between {ends}"
+        session.output.confirm(data, text)
         return
     relation = options.relation or "relates_to"
     done = link(workspace, options.start, options.end, relation, options.weight)
@@ -92,17 +96,6 @@ def command(session: CommandContext, options: LinkOptions) -> None:
     data = {"status": status, "relation": relation, "weight": done.weight, **_ends(done)}
     both = f"{_name(done, 'start')} {relation} {_name(done, 'end')}"
     session.output.confirm(data, f"linked: {both}" if done.changed else f"already linked: {both}")
-
-
-def _unlink(session: CommandContext, workspace: Workspace, options: LinkOptions) -> None:
-    from memcli.extras.links.linking import unlink
-
-    done = unlink(workspace, options.start, options.end, options.relation)
-    data = {"status": "unlinked" if done.changed else "unchanged", "relations": list(done.relations), **_ends(done)}
-    ends = f"{_name(done, 'start')} and {_name(done, 'end')}"
-    relation = f" {options.relation}" if options.relation else ""
-    text = f"unlinked: {ends} ({', '.join(done.relations)})" if done.changed else f"no{relation} link between {ends}"
-    session.output.confirm(data, text)
 
 
 def _ends(done: Linked) -> dict[str, Json]:
