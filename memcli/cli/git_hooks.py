@@ -55,7 +55,7 @@ def install_hooks(session: CommandContext, names: Sequence[str]) -> ChangedHooks
         return changed
     # A new clone lacks the space `repo`, which git ignores.
     from memcli.store.layout import complete_ignore
-    from memcli.wiring.build import is_missing
+    from memcli.wiring.sources import is_missing
 
     try:
         workspace = over_repo(session.open())

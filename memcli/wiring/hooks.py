@@ -14,8 +14,7 @@ from memcli.git.tree import gone, lost
 from memcli.model.findings import reason_of
 from memcli.model.memory import Json
 from memcli.store.log import HookLog
-from memcli.wiring.build import begin, build_commits, build_files
-from memcli.wiring.sources import lost_commits
+from memcli.wiring.sources import begin, build_commits, build_files, lost_commits
 
 MAX_COMMITS = 200
 """A hook ingests at most so many commits, so that git does not wait; more are left to `ingest` and `watch`."""

@@ -341,7 +341,7 @@ def _note_missing(session: CommandContext, workspace: Workspace) -> None:
     over = over_repo(workspace)
     if over.is_space_named or over.has_space(over.space):
         return
-    from memcli.wiring.build import is_missing
+    from memcli.wiring.sources import is_missing
 
     if find_work_tree(os.path.dirname(workspace.root), os.path.expanduser("~")) and is_missing(over):
         session.output.note(

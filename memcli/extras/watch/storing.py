@@ -42,8 +42,7 @@ from memcli.store.notes import end_build
 from memcli.store.state import State
 from memcli.store.trust import is_off
 from memcli.wiring import extra
-from memcli.wiring.build import begin, build_commits
-from memcli.wiring.sources import lost_commits
+from memcli.wiring.sources import begin, build_commits, lost_commits
 
 if TYPE_CHECKING:
     from memcli.extras.watch.command import WatchOptions
