@@ -351,7 +351,9 @@ def list_memories(workspace: Workspace, wanted: CatalogueFilter = _ALL) -> list[
     """All selected memories of the spaces to read, in order of path. Raises NotFoundError when none is at or below the path."""
     with reading(workspace, workspace.spaces_to_read) as spaces:
         _check_under(workspace, spaces, wanted.under)
-        return [shown for _, _, shown in _stored_and_shown(workspace, _merged(spaces, wanted), SUMMARY)]
+        # At one path, in the order of the spaces.
+        places = merge(*(zip(repeat(space), space.places(wanted)) for space in spaces), key=lambda one: one[1][0])
+        return [shown for _, _, shown in _stored_and_shown(workspace, places, SUMMARY)]
 
 
 def load_tree(workspace: Workspace, under: str, depth: int | None) -> tuple[TreeNode[Overview], dict[str, int]]:
@@ -387,11 +389,6 @@ def _check_under(workspace: Workspace, spaces: Sequence[SpaceReader], path: str)
         warn_of_missing(workspace, spaces[0].snapshot)
     if path and not any(space.count(CatalogueFilter(under=path, inactive=True)) for space in spaces):
         raise nothing_under(workspace, path)
-
-
-def _merged(spaces: Sequence[SpaceReader], wanted: CatalogueFilter) -> Iterator[tuple[SpaceReader, Place]]:
-    """The places of all spaces in order of path; at one path, in the order of the spaces."""
-    return merge(*(zip(repeat(space), space.places(wanted)) for space in spaces), key=lambda one: one[1][0])
 
 
 def _stored_and_shown(

@@ -50,8 +50,8 @@ def store(run: Run, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def shown(folder: Path, width: int, *arguments: str, lines: int = 200, **environ: str) -> str:
-    """What a command prints on a terminal of so many columns and lines."""
+def shown(folder: Path, width: int, *arguments: str, lines: int = 200, typed: str = "", **environ: str) -> str:
+    """What a command prints on a terminal of so many columns and lines, where `typed` is typed."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", lines, width, 0, 0))
     own = {
@@ -64,6 +64,7 @@ def shown(folder: Path, width: int, *arguments: str, lines: int = 200, **environ
         env={**own, "PYTHONPATH": str(ROOT), "TERM": "xterm", "MEMCLI_EMBEDDER": "off", **environ},
     )  # fmt: skip
     os.close(follower)
+    os.write(leader, typed.encode())
     parts = []
     while True:
         try:
@@ -176,3 +177,22 @@ def test_what_is_longer_than_the_screen_goes_through_the_pager(store: Path) -> N
 def test_a_message_is_wrapped_to_the_width(store: Path) -> None:
     (store / ".memory" / "config.toml").write_text("no_such_setting = 1\n" + "another_setting_that_nobody_knows = 1\n")
     assert widest(shown(store, 60, "list")) <= 60
+
+
+def test_init_offers_what_it_can_set_up_and_names_the_next_step(repository: Path) -> None:
+    (repository / "NOTES.md").write_text("# Deploy\n\nThe deploy job runs at noon.\n")
+    programs = repository.parent / "programs"
+    programs.mkdir()
+    (programs / "codex").write_text("#!/bin/sh\n")
+    (programs / "codex").chmod(0o755)
+    path = f"{programs}:/usr/bin:/bin"
+    asked = shown(repository, 80, "init", typed="n\n\ny\n", PATH=path)
+    assert asked.count("[Y/n]") == 3
+    assert "Connect Codex CLI? [Y/n]" in asked
+    assert asked.index("\n1 created, 0 updated") < asked.index(".codex/hooks.json")
+    assert "memcli: next: `memcli remember TEXT`" in asked
+    assert (repository / ".codex" / "hooks.json").exists()
+    assert not (repository / ".git" / "hooks" / "post-commit").exists()
+    again = shown(repository, 80, "init", "--git", PATH=path)
+    assert ("[Y/n]" in again, "memcli: next: `memcli ingest --git HEAD" in again) == (False, True)
+    assert "hook install" in shown(repository, 80, "ingest", "NOTES.md", "-s", "notes")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from memcli.cli.options import DRY_RUN, Options, argument, flag, option
-from memcli.cli.output import ProgressBar, has_input, read_input, redaction_note
+from memcli.cli.output import ProgressBar, has_input, is_terminal, read_input, redaction_note
 from memcli.cli.verb import SHARE, CommandContext, verb
 from memcli.errors import MemcliError, UsageError, reporting_done
 from memcli.ports import Source
@@ -150,6 +150,13 @@ def _ingest(session: CommandContext, workspace: Workspace, source: Source, dry_r
     is_changed = bool(done.created + done.updated)
     if (is_changed or done.deduplicated) and not dry_run:
         embed_missing(session, workspace, few_at_once=is_changed)
+    if is_changed and is_terminal() and not dry_run and not propose:
+        from memcli.git.hooks import find_hooks
+
+        with suppress(MemcliError):  # there is no repository
+            if find_hooks(os.getcwd()).status("post-commit")[0] != "installed":
+                text = 'next: `memcli recall "QUESTION"` searches it; `memcli hook install` ingests new commits as they are made'
+                session.output.note(text)
     for failure in done.failed:
         session.output.note(f"skipped {failure.place}: {failure.reason}; the rest was ingested")
     return MemcliError.exit_code if done.failed else 0

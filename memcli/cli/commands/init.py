@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 from contextlib import chdir, suppress
 
 from memcli.cli.options import Options, flag, option
+from memcli.cli.output import ask, can_ask, is_terminal
 from memcli.cli.verb import START, CommandContext, verb
 from memcli.errors import NotFoundError, RefusedError, StoreError, UsageError
 from memcli.model.memory import Json
@@ -23,14 +25,15 @@ class InitOptions(Options):
     )
     undo: bool = flag(help="Take back what init set up: agents, git hooks, merge driver, attributes.")
     purge: bool = flag(help="With --undo: also delete the store and the private state of this clone.")
-    yes: bool = flag(help="Delete without asking.")
+    yes: bool = flag(help="Answer yes to all questions, of which there are none in a pipe or with options that choose.")
 
 
 @verb(InitOptions, section=START, line="Create the store of this repository")
 def command(session: CommandContext, options: InitOptions) -> int:
     """Create a store: `.memory/` at the root of the work tree, or in the current folder outside a repository.
 
-    It is safe to run again: it adds what is missing and changes nothing else.
+    It is safe to run again: it adds what is missing and changes nothing else. On a terminal it offers to install the hooks and
+    the merge driver, to ingest the repository and to connect the agents on PATH; with --yes it does all of that.
 
     Example: memcli init --git --hooks --agent claude
 
@@ -49,6 +52,7 @@ def command(session: CommandContext, options: InitOptions) -> int:
     from memcli.git.repository import find_repository
     from memcli.wiring.roots import make_store
 
+    is_ingested = _offer(session, options)
     # Before anything is made: a wrong name must not leave a store behind.
     for name in options.agent:
         extra("agents.setup").check_agent(name, "project")
@@ -75,6 +79,15 @@ def command(session: CommandContext, options: InitOptions) -> int:
         with chdir(os.path.dirname(root)):
             data["hooks"], changed, code = install_hooks(session, DEFAULT)
         lines += changed
+    if is_ingested:  # before agents are connected, whose files are not those of the project
+        from memcli.cli.commands import ingest
+
+        session.output.write("\n".join(lines))
+        session.options["root"], lines = root, []
+        with chdir(os.path.dirname(root)):
+            if find_repository(os.getcwd()).head():
+                ingest.command.function(session, ingest.IngestOptions(git="HEAD"))
+            ingest.command.function(session, ingest.IngestOptions(files=["."]))
     notes: list[str] = []
     for name in options.agent:
         _, changed, left = extra("agents.setup").install_agent(session, name, "project")
@@ -83,7 +96,32 @@ def command(session: CommandContext, options: InitOptions) -> int:
     session.output.confirm(data, "\n".join(lines))
     for note in notes:
         session.output.note(note)
+    if is_terminal():
+        reads = "" if is_ingested else "`memcli ingest --git HEAD && memcli ingest .` reads the repository, "
+        session.output.note(
+            f'next: {reads}`memcli remember TEXT` stores a decision, `memcli recall "QUESTION"` answers'
+        )
     return code
+
+
+def _offer(session: CommandContext, options: InitOptions) -> bool:
+    """Asks what to set up beside the store, and sets the options that were chosen; with --yes all are. Returns whether to ingest
+    the repository. Asks nothing in a pipe, outside of a repository, or if an option chooses."""
+    from memcli.store.layout import find_work_tree
+
+    is_chosen = options.git or options.hooks or options.agent or session.output.json or session.output.quiet
+    if is_chosen or not (options.yes or can_ask()) or not find_work_tree(os.getcwd(), os.path.expanduser("~")):
+        return False
+    agents = extra("agents.table").AGENTS
+    questions = {
+        "hooks": "Install git hooks that ingest new commits, and the driver that merges memories?",
+        "ingest": "Ingest the history and the files of this repository?",
+        **{name: f"Connect {agents[name].title}?" for name in agents if shutil.which(name)},
+    }
+    chosen = [name for name, question in questions.items() if options.yes or ask(question, default=True)]
+    options.git = options.hooks = "hooks" in chosen
+    options.agent = [name for name in chosen if name in agents]
+    return "ingest" in chosen
 
 
 def _install_driver(root: str) -> list[str]:
@@ -106,7 +144,6 @@ def _undo(session: CommandContext, options: InitOptions) -> int:
     """Removes agents, hooks, merge driver and attributes, and with --purge the store. Raises NotFoundError without a store,
     RefusedError if the user does not confirm."""
     from memcli.cli.git_hooks import remove_hooks
-    from memcli.cli.output import ask
     from memcli.git import NAMES
     from memcli.git.hooks import unconfigure
     from memcli.git.repository import find_repository
@@ -132,8 +169,6 @@ def _undo(session: CommandContext, options: InitOptions) -> int:
     if remove_attributes(root):
         lines.append("removed memcli's lines from .gitattributes and .git/info/attributes")
     if options.purge:
-        import shutil
-
         for folder in dict.fromkeys((private, root)):
             shutil.rmtree(folder, ignore_errors=True)
             if os.path.lexists(folder):

@@ -527,7 +527,7 @@ class Memory:
             agent: Connect this agent, as `agent install` does. Repeatable. (NAME)
             undo: Take back what init set up: agents, git hooks, merge driver, attributes.
             purge: With --undo: also delete the store and the private state of this clone.
-            yes: Delete without asking.
+            yes: Answer yes to all questions, of which there are none in a pipe or with options that choose.
             space: The space to use, for this call.
         """
     def link(
