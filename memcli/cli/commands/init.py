@@ -8,7 +8,7 @@ from contextlib import chdir, suppress
 
 from memcli.cli.options import Options, flag, option
 from memcli.cli.output import ask, can_ask, is_terminal
-from memcli.cli.verb import START, CommandContext, verb
+from memcli.cli.verb import START, CommandContext, find_verb, verb
 from memcli.errors import NotFoundError, RefusedError, StoreError, UsageError
 from memcli.model.memory import Json
 from memcli.wiring import extra
@@ -80,14 +80,13 @@ def command(session: CommandContext, options: InitOptions) -> int:
             data["hooks"], changed, code = install_hooks(session, DEFAULT)
         lines += changed
     if is_ingested:  # before agents are connected, whose files are not those of the project
-        from memcli.cli.commands import ingest
-
+        ingest = find_verb("ingest")
         session.output.write("\n".join(lines))
         session.options["root"], lines = root, []
         with chdir(os.path.dirname(root)):
             if find_repository(os.getcwd()).head():
-                ingest.command.function(session, ingest.IngestOptions(git="HEAD"))
-            ingest.command.function(session, ingest.IngestOptions(files=["."]))
+                ingest.function(session, ingest.options(git="HEAD"))
+            ingest.function(session, ingest.options(files=["."]))
     notes: list[str] = []
     for name in options.agent:
         _, changed, left = extra("agents.setup").install_agent(session, name, "project")

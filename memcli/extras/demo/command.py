@@ -15,11 +15,11 @@ from memcli.errors import MemcliError
 
 _DECISIONS: tuple[tuple[str, ...], ...] = (
     ("remember", "We chose PostgreSQL as our database: we need JSONB and row-level security.", "--kind", "decision"),
-    ("remember", "Never force-push to main: the release job tags whatever it finds there.", "--pin"),
+    ("remember", "Never force-push to main: the release job tags whatever it finds there."),
     ("remember", "To deploy: run make release, wait for the canary to turn green, then make promote."),
 )
 _QUESTIONS: tuple[tuple[str, ...], ...] = (
-    ("recall", "which database did we choose, and why?", "--limit", "3"),
+    ("recall", "which database did we choose, and why?", "--limit", "1"),
     ("recall", "how do we deploy?", "--budget", "250"),
 )
 _COMMITS = 10
