@@ -19,7 +19,7 @@ _MARKS = ((0x300, 0x36F), (0x483, 0x489), (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF), (0
 _SKELETON = str.maketrans("l1!|0@43$576982+", "iiiioaaesstgabzt"[:16])
 """Maps letters and the signs used in their place to one character each."""
 _KEY_WORDS = frozenset(_WORDS["key_words"])
-_SKELETONS = {word.translate(_SKELETON): word for word in _KEY_WORDS}
+_SKELETONS: dict[str, str] = {word.translate(_SKELETON): word for word in _KEY_WORDS}
 _LONG = 12
 """The least characters of a word that may be several words in a name, or an encoded text."""
 _SINGLES = r"\b" + r"\w[ ._*|-]+" * 6
@@ -31,9 +31,14 @@ _DEPTH = 2
 _MOST = 1 << 20
 """The most characters of base64 from several words that are decoded together."""
 _SANDWICH = r"[a-z][0-9@$!|+][a-z]"
+_LONGEST_LEET = 40
+_LEET = rf"[a-z0-9@$!|+]{{2,{_LONGEST_LEET}}}"
+_LEET_BYTES = bytes(n if n in b"abcdefghijklmnopqrstuvwxyz0123456789@$!|+" else ord(" ") for n in range(256))
+"""Maps bytes that are no part of such a spelling to blanks."""
 _TWO_SANDWICHES = rf"{_SANDWICH}[\s\S]*?{_SANDWICH}"
 _CODED = r"&(?:#\d|#x[\da-f]|[a-z]{2,8};)|%[2-7][\da-f]|\\(?:u00|x)[2-7][\da-f]|\\u\{"
 _ESCAPED = r"\\u\{?([\da-fA-F]{4,6})\}?|\\x([\da-fA-F]{2})"
+_JOINTS = str.maketrans("-_./+~:", " " * 7)
 _PARTS = r"(?<![^\W_])[^\W_]+(?:[-_./+~:]+[^\W_]+){2,}"
 _HUMPS = r"(?<![A-Za-z])[A-Z]?[a-z]+(?:[A-Z][a-z]+){2,}"
 _BASE64 = r"[A-Za-z0-9+/_-]{16,}={0,2}"
@@ -120,20 +125,25 @@ def _names(long: str) -> str:
     """The words of names such as `a-b-c`, `a_b_c` and `aBigName`, one name a line, for names with key words only."""
     low = long.lower()
     is_order = any(word in low for word in _ORDERED) and any(word in low for word in _OBJECTS)
-    if not is_order and not compiled(_SANDWICH).search(low):
+    is_odd = compiled(_SANDWICH).search
+    if not is_order and not is_odd(low):
         return ""
-    parts = [re.sub(r"[-_./+~:]+", " ", name) for name in compiled(_PARTS).findall(long)]
+    parts = [" ".join(name.translate(_JOINTS).split()) for name in compiled(_PARTS).findall(long)]
     humps = [re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in compiled(_HUMPS).findall(long)]
     telling = [
         name
         for name in map(str.lower, parts + humps)
-        if len(_KEY_WORDS.intersection(name.split())) >= _TELLING or compiled(_SANDWICH).search(name)
+        if len(_KEY_WORDS.intersection(name.split())) >= _TELLING or is_odd(name)
     ]
     return "\n".join([re.sub(r"\bto (https?) ", r"to \1://", name) for name in telling])
 
 
 def _from_leet(low: str) -> str:
     """`low` with key words in place of their spellings with digits and signs; empty for fewer than two of them."""
+    signs = low.encode("utf-8", "surrogatepass").translate(_LEET_BYTES).decode().split()
+    # Most texts have no such word beside their numbers, and each is looked up once.
+    if not any(len(word) > _LONGEST_LEET or _key_word(word) for word in set(signs) if not word.isalpha()):
+        return ""
     if not pattern(_TWO_SANDWICHES).occurs(low):
         return ""
     count = 0
@@ -141,14 +151,17 @@ def _from_leet(low: str) -> str:
     def key_word(match: re.Match[str]) -> str:
         nonlocal count
         word = match[0]
-        if word.isalpha():
-            return word
-        found = _SKELETONS.get(word.translate(_SKELETON)) or _SKELETONS.get(word.rstrip("!+|").translate(_SKELETON))
+        found = "" if word.isalpha() else _key_word(word)
         count += bool(found)
         return found or word
 
-    read = compiled(r"[a-z0-9@$!|+]{2,40}").sub(key_word, low)
+    read = compiled(_LEET).sub(key_word, low)
     return read if count > 1 else ""
+
+
+def _key_word(word: str) -> str:
+    """The key word that a word with digits or signs spells; empty for none."""
+    return _SKELETONS.get(word.translate(_SKELETON)) or _SKELETONS.get(word.rstrip("!+|").translate(_SKELETON), "")
 
 
 def _mended(low: str) -> str:
