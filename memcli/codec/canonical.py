@@ -3,8 +3,8 @@
 UTF-8, sorted keys, two spaces of indentation, `\n`, a newline at the end, no NaN.
 
 orjson encodes and decodes it. The import of orjson takes a seventh of the time of a recall, for the modules of the standard
-library that it imports; so a process that has not imported it uses the standard library for small and simple values, for
-which both give the same bytes.
+library that it imports; so a process that has not imported it uses the standard library for its first values while they are
+small and simple, for which both give the same bytes.
 
 Wrapped: the layout of space files for review, with a list or an object of scalars on one line while it fits.
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from itertools import count
 from json import JSONDecoder, JSONEncoder
 from json.encoder import encode_basestring
 
@@ -34,10 +35,13 @@ _SMALL = 1 << 16
 """The most bytes of JSON, or characters in all texts of a value, for which the standard library is used."""
 _MOST = 2000
 """The most nested values for which it is used: each is checked one by one."""
+_MANY = 2000
+"""With so many values, as in an ingest, checking and encoding them without orjson takes longer than importing it."""
 _MAX_DEPTH = 100
 _LARGEST = 1 << 53  # every reader of JSON represents whole numbers up to it exactly
 _DIGITS = 15  # a float represents every number of so many decimal digits
 
+_ENCODED = count()
 _HALF_PAIR = regex("[\ud800-\udfff]")  # of a surrogate pair, which has no bytes in UTF-8
 
 
@@ -78,7 +82,7 @@ def _dumped(orjson: Any, value: Json, option: int) -> bytes:
 def _orjson_for(value: Json) -> Any:
     """The module orjson, to encode `value` with; None where the standard library is used."""
     loaded = sys.modules.get("orjson")
-    if loaded is None and not _is_simple(value):
+    if loaded is None and (next(_ENCODED) > _MANY or not _is_simple(value)):
         import orjson
 
         return orjson
