@@ -19,6 +19,8 @@ BEGINNING = b"diff --git "
 NO_FILE = "/dev/null"
 SIGNATURE = b"-- "
 """The line that mailers add below a patch."""
+_ENDS = (b"diff -", b"Index: ", b"--", b"@@")
+"""The beginnings of lines that may end a hunk whose size is unknown."""
 
 # `@@ -1,2 +1,3 @@`; of a merge, one range more for each parent: `@@@ -1,2 -1,2 +1,3 @@@`.
 HUNK = re.compile(
@@ -186,8 +188,12 @@ class _DiffReader:
     def _take_loose(self, at: int, columns: int, context: bytes) -> int:
         """Reads a hunk with a missing or wrong header, up to a line that begins something else."""
         lines: list[_Line] = []
-        while at < len(self.lines) and not self._ends_hunk(at):
-            line = self.lines[at].removesuffix(b"\r")
+        count = len(self.lines)
+        while at < count:
+            line = self.lines[at]
+            if line.startswith(_ENDS) and self._ends_hunk(at):
+                break
+            line = line.removesuffix(b"\r")
             signs = line[:columns]
             lines.append((b"-" if b"-" in signs else b"+" if b"+" in signs else b" ", 0, line[columns:]))
             at += 1

@@ -362,15 +362,17 @@ def touched(hunks: bytes, file: str) -> list[str]:
 def _hunks(hunks: bytes) -> Iterator[tuple[str, list[str]]]:
     """The context in the header of each hunk, which is a line above it, and its lines."""
     context, lines = "", list[str]()
-    for line in hunks.split(b"\n"):
-        head = HUNK.match(line)
-        text = line[head.end() if head else 0 :].decode("utf-8", errors="replace").replace("\0", "")
-        if head:
+    for line, text in zip(hunks.split(b"\n"), _decoded(hunks).split("\n"), strict=True):
+        if line.startswith(b"@@") and (head := HUNK.match(line)):
             yield context, lines
-            context, lines = text[:_MAX_CONTEXT].strip(), []
+            context, lines = _decoded(line[head.end() :])[:_MAX_CONTEXT].strip(), []
         else:
             lines.append(text)
     yield context, lines
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", errors="replace").replace("\0", "")
 
 
 def _headings(context: str, lines: list[str]) -> Iterator[str]:
@@ -392,14 +394,16 @@ def _scopes(context: str, lines: list[str]) -> Iterator[str]:
     body: int | None = None  # the least indentation outside of these
     ahead: int | None = None  # that of a changed comment or decorator, which belongs to the next definition
     for line in lines:
-        sign, text = line[:1], line[1:].strip()
+        sign, code = line[:1], line[1:]
+        text = code.strip()
         if not text or sign == "\\":
             continue
-        indent = len(line[1:].expandtabs(8)) - len(line[1:].expandtabs(8).lstrip())
+        wide = code.expandtabs(8)
+        indent = len(wide) - len(wide.lstrip())
         if _AHEAD.match(text):
             ahead = ahead if sign == " " else indent
             continue
-        name = defined(line[1:])
+        name = defined(code)
         if not text.startswith((*_CONTINUATION, *_CLOSING)):
             while inner and inner[-1][1] >= indent:
                 inner.pop()
