@@ -135,6 +135,16 @@ def looser(pattern: str) -> str:
     return re.sub(_REPEAT, "+", re.sub(_OPTIONAL_REPEAT, "*", pattern))
 
 
+_ASSERTION = r"(\\[^bBAz]|\[\^?\]?(?:\\.|[^\]\\])*\])|\\[bBAz]|[\^$]"
+"""A `\\b`, `^` or `$` of RE2; or in a group an escape or a class, which may have the same signs."""
+
+
+@cache
+def without_assertions(pattern: str) -> str:
+    """A pattern of RE2 that matches in every text that contains a text in which `pattern` matches."""
+    return re.sub(_ASSERTION, lambda match: match[1] or "(?:)", pattern, flags=re.DOTALL)
+
+
 _FEW = 12
 """Up to so many literals are searched one by one."""
 _PLENTY = 400_000
@@ -149,7 +159,7 @@ _SEEN = [0]
 """The number of characters that the process has searched."""
 
 
-def _is_worth_re2(size: int) -> bool:
+def is_worth_re2(size: int) -> bool:
     """Whether the characters searched so far and `size` more are enough to load RE2."""
     _SEEN[0] += size
     return _SEEN[0] > _PLENTY
@@ -183,7 +193,7 @@ class Literals:
 
     def at_once(self, text: str) -> frozenset[str] | None:
         """The literals that occur in `text`, by RE2; None where RE2 is not worth loading, or cannot encode the text."""
-        if len(self._literals) > _FEW and _is_worth_re2(len(text)):
+        if len(self._literals) > _FEW and is_worth_re2(len(text)):
             with suppress(UnicodeEncodeError):  # half of a surrogate pair
                 return frozenset([self._literals[n] for n in self._set.matching(text)])
         return None
@@ -201,14 +211,14 @@ class Pattern:
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """The matches in `text`, in order."""
-        if _is_worth_re2(len(text)) and not self._looser.search(in_ascii(text)):
+        if is_worth_re2(len(text)) and not self._looser.search(in_ascii(text)):
             return iter(())
         return compiled(self._text).finditer(text)
 
     def occurs(self, text: str, *, is_exact: bool = True) -> bool:
         """Whether there is a match in `text`. Unless `is_exact`, a match of the looser pattern is sufficient where RE2 is
         used, and saves a search by `re`."""
-        if _is_worth_re2(len(text)):
+        if is_worth_re2(len(text)):
             may_occur = self._looser.search(in_ascii(text)) is not None
             if not (may_occur and is_exact):
                 return may_occur
@@ -233,7 +243,7 @@ class BytesPattern:
 
     def finditer(self, data: bytes) -> Iterator[Any]:
         """The matches in `data`, in order."""
-        found: Iterator[Any] = (self._fast if _is_worth_re2(len(data)) else compiled(self.text.encode())).finditer(data)
+        found: Iterator[Any] = (self._fast if is_worth_re2(len(data)) else compiled(self.text.encode())).finditer(data)
         return found
 
     @cached_property
@@ -245,7 +255,7 @@ class BytesPattern:
 
 def worth_trying(patterns: tuple[BytesPattern, ...], data: bytes) -> frozenset[BytesPattern]:
     """The patterns that may match `data`, found in one pass over it."""
-    found = _bytes_set(patterns).Match(data) if _is_worth_re2(len(data)) else ()
+    found = _bytes_set(patterns).Match(data) if is_worth_re2(len(data)) else ()
     # All are tried without RE2, and where the set ran out of memory: else it finds the `\\z` that always matches.
     tried = [patterns[n] for n in found if n < len(patterns)] if found else patterns
     worth = set()

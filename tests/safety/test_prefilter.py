@@ -16,6 +16,7 @@ from memcli.safety.patterns import BytesPattern, Literals, looser, worth_trying
 from memcli.safety.secrets import detector
 from memcli.safety.secrets.detector import RULES as SECRET_RULES
 from memcli.safety.secrets.detector import Detector
+from memcli.safety.secrets.redact_memory import Redacted, redact_fields
 from tests.conftest import ROOT, examples
 from tests.safety.hostile import HOSTILE
 from tests.safety.injection_corpus import benign, hostile
@@ -107,5 +108,31 @@ def test_a_process_that_sees_much_finds_the_same(monkeypatch: pytest.MonkeyPatch
     for plenty in (False, True):
         monkeypatch.setattr(patterns, "_PLENTY", 0 if plenty else 1 << 40)
         detector = Detector({}, lambda secret: "0" * 8)
-        found.append([(find_reasons(text), detector.find(text)) for text in texts])
+        found.append([(find_reasons(text), detector.find(text), in_memory(detector, text)) for text in texts])
     assert found[0] == found[1]
+
+
+def in_memory(detector: Detector, text: str) -> Redacted:
+    """A memory without secrets that has `text` in fields of every kind, at their beginnings and ends."""
+    named = {"token": text, "note": f"{text}\nthe end", "was": text[:80], "list": [text, f"see {text}"], text[:80]: "x"}
+    return redact_fields(detector, {"path": text[:80], "raw": text, "tags": [text[:40]], "metadata": named})
+
+
+@pytest.mark.usefixtures("re2_from_the_start")
+@settings(examples(4), suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_a_detector_for_parts_has_each_rule_that_matches_one(data: st.DataObject) -> None:
+    rule = data.draw(st.sampled_from([rule for rule in SECRET_RULES if not rule.is_table]))
+    part = data.draw(st.from_regex(re.compile(rule.pattern))).encode("utf-8", "surrogatepass")
+    loose = patterns.re2_pattern(patterns.without_assertions(rule.pattern))
+    if patterns.re2_pattern(rule.pattern).search(part):
+        whole = data.draw(ODD).encode("utf-8", "surrogatepass") + part + data.draw(ODD).encode("utf-8", "surrogatepass")
+        assert loose.search(whole)
+
+
+def test_only_assertions_are_left_out() -> None:
+    assert patterns.without_assertions(r"(?m)^a\b[^$\]^b]\$\^(?:x|$)\\b\B[]^]") == (
+        r"(?m)(?:)a(?:)[^$\]^b]\$\^(?:x|(?:))\\b(?:)[]^]"
+    )
+    for rule in SECRET_RULES:
+        assert not re.search(r"\[\[:|\\[CQ]", rule.pattern)  # forms of RE2 that `without_assertions` does not read

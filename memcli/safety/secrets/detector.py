@@ -23,7 +23,15 @@ from memcli.model.characters import ESCAPE, INVISIBLE, JOINERS, SELECTORS
 from memcli.model.memory import Json
 from memcli.record import replace
 from memcli.regex import regex
-from memcli.safety.patterns import MAX_PATTERN, BytesPattern, compile_pattern, re2_pattern, worth_trying
+from memcli.safety.patterns import (
+    MAX_PATTERN,
+    BytesPattern,
+    compile_pattern,
+    is_worth_re2,
+    re2_pattern,
+    without_assertions,
+    worth_trying,
+)
 from memcli.safety.secrets.rules import (
     EMAIL,
     KINDS,
@@ -331,12 +339,24 @@ class Detector:
 
     def narrowed(self, whole: str) -> Detector | None:
         """A detector for the parts of `whole`, with only the rules that may find something there and the same results; None
-        where none may."""
+        where none may.
+
+        A text with a keyword of a rule seldom has a match. So the rules of a process that reads many texts are also searched in
+        `whole`, without their assertions about the characters around a match, for a part may begin or end there."""
         # A copy without `__init__`, which would compile the patterns of the policy again.
         narrow = object.__new__(Detector)
         narrow.__dict__.update(self.__dict__)
         narrow._wide = self
-        narrow._index = RuleIndex(self._index.by_keyword("\n".join(_readings(whole, _DEPTH))))
+        readings = "\n".join(_readings(whole, _DEPTH))
+        suspects = self._index.by_keyword(readings)
+        if suspects and is_worth_re2(len(readings)):
+            data = readings.encode("utf-8", "surrogatepass")
+            suspects = {
+                word: left
+                for word, rules in suspects.items()
+                if (left := [rule for rule in rules if re2_pattern(without_assertions(rule.pattern)).search(data)])
+            }
+        narrow._index = RuleIndex(suspects)
         return narrow if self._own or narrow._index else None
 
     def is_suspect(self, text: str) -> bool:

@@ -35,6 +35,7 @@ _DIGEST = regex(r"(?:sha256:)?[0-9a-f]{6,64}\Z|\d{4}-\d\d-\d\d[0-9T:.Z+-]*\Z")
 _MARK_SIZE = 8
 _FLAG = regex(r"[a-z0-9_]{1,64}:(?:[0-9a-f]{8}|[1-9]\d{0,6})\Z")
 _MAX_DEPTH = 200
+_APART = " \n\n\n"
 _NAME_IN_JSON = regex(r'"([^"\s]*@[^"\s]*)"')
 _FEW_PATHS = 100
 _FIELDS = tuple(defaults(Memory))
@@ -198,7 +199,8 @@ def _is_machine_made(owner: str, name: str, value: Json) -> bool:
 
 
 def _all_text(value: Json) -> str:
-    """Every text in `value` after its name, as `name: text`, so that one check finds secrets by either."""
+    """Every text in `value` after its name, as `name: text`, so that one check finds secrets by either. No rule's view joins
+    texts over the lines between them."""
     texts: list[str] = []
     stack: list[tuple[str, Json]] = [("", value)]
     while stack:
@@ -210,7 +212,7 @@ def _all_text(value: Json) -> str:
             stack += [(str(key), inner) for key, inner in item.items()]
         elif isinstance(item, list | tuple):
             stack += [(name, inner) for inner in item]
-    return "\n".join(texts)
+    return _APART.join(texts)
 
 
 class _Walk:
