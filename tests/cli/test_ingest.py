@@ -27,6 +27,8 @@ def test_commits_become_memories(run: Run, repository: Path) -> None:
     commit(repository, "src/b.py", "x = 1\n", "Add b")
     done = run("ingest", "--git", "HEAD", "--json").json
     assert (done["created"], done["skipped"]) == (2, {})
+    sizes = run("status", "--stats", "--json").json["bytes"]  # the index was made too
+    assert (sizes["space"] > 0, sizes["cache"] > 0) == (True, True)
     again = run("ingest", "--git", "HEAD", "--json").json
     assert (again["created"], again["updated"], again["deduplicated"]) == (0, 0, 2)
     found = run("recall", "network retry", "--json", "--kind", "diff").json["sections"][0]

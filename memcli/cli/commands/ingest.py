@@ -39,8 +39,9 @@ def command(session: CommandContext, options: IngestOptions) -> int:
     Each memory is anchored to its lines, so that recall can tell when the file has changed. Ingesting a file again updates
     its memories and removes those of removed sections. Files matched by .gitignore, .secretsignore or .env*, and binary,
     generated or huge files, are skipped and counted. Commits are read newest first and stored as they are read: interrupted,
-    the next run goes on, and commits that were ingested are not read again. A few missing vectors are then computed at
-    once, more in the background, unless MEMCLI_BACKGROUND=off or the clock is frozen; see `store index embed`.
+    the next run goes on, and commits that were ingested are not read again. Then the index is brought up to date, and a few
+    missing vectors are computed at once, more in the background, unless MEMCLI_BACKGROUND=off or the clock is frozen; see
+    `store index embed`.
 
     Example: memcli ingest --git HEAD~20.. && memcli recall "what changed in the parser?"
 
@@ -113,6 +114,7 @@ def _ingest(session: CommandContext, workspace: Workspace, source: Source, dry_r
     StoreError."""
     from memcli.app.ingest import Ingested, ingest, retire_missing
     from memcli.app.repo import sync_behind
+    from memcli.app.workspace import opened
     from memcli.cli.background import embed_missing
     from memcli.ingest.commits import CommitSource
     from memcli.ingest.files import FileSource
@@ -146,8 +148,11 @@ def _ingest(session: CommandContext, workspace: Workspace, source: Source, dry_r
     skipped = ", ".join(f"{n} {reason}" for reason, n in sorted(done.skipped.items()) if n)
     text += f"{f'; skipped {skipped}' if skipped else ''}{redaction_note(done.redactions)}"
     session.output.confirm({**done.to_json(), "dry_run": dry_run}, text)
-    # Also if nothing is new: the process that computed the vectors of an earlier run may have been stopped.
     is_changed = bool(done.created + done.updated)
+    if is_changed and not dry_run:
+        with suppress(MemcliError), opened(workspace):
+            pass  # the index is made now and not by the first recall, which is to be quick
+    # Also if nothing is new: the process that computed the vectors of an earlier run may have been stopped.
     if (is_changed or done.deduplicated) and not dry_run:
         embed_missing(session, workspace, few_at_once=is_changed)
     if is_changed and is_terminal() and not dry_run and not propose:

@@ -139,8 +139,9 @@ def _stats(session: CommandContext, workspace: Workspace, *, usage: bool) -> Non
 
     data = stats(workspace)
     data["bytes"]["cache"] = 0
-    with suppress(OSError):  # there may be no index
-        data["bytes"]["cache"] = os.path.getsize(Layout(workspace.root).index(workspace.space))
+    for name in data.get("spaces", [workspace.space]):
+        with suppress(OSError):  # there may be no index
+            data["bytes"]["cache"] += os.path.getsize(Layout(workspace.root).index(name))
     lines: list[str] = []
     if usage:
         from memcli.extras.status.counting import readership

@@ -36,7 +36,7 @@ def stats(workspace: Workspace) -> dict[str, Json]:
         "kinds": _most_first([one.kinds for one in counts]),
         "relevance": _most_first([one.relevance for one in counts]),
         "tags": dict(list(_most_first([one.tags for one in counts]).items())[:_MOST_TAGS]),
-        "bytes": {"space": sizes.get(workspace.space, 0)},
+        "bytes": {"space": sum(sizes.values())},
     }
 
 
