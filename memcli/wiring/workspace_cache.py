@@ -59,6 +59,11 @@ class WorkspaceCache:
         found: _T = parts[key]
         return found
 
+    @property
+    def has_model(self) -> bool:
+        """Whether an embedding model is in memory."""
+        return any(self._models.values())
+
     def successor(self) -> WorkspaceCache:
         """A new cache that shares only the models, for calls while another one still uses this."""
         new = WorkspaceCache()

@@ -67,6 +67,7 @@ def serve(root: str, session: str, parents: Sequence[int]) -> None:
         if not _take(door, place):
             return
         try:
+            os.chdir(os.sep)  # the folder that it was started in may go
             Helper(root, place, session, parents).run(door)
         finally:
             for path in (place, f"{place}.store", f"{place}.user"):
@@ -106,7 +107,7 @@ class Helper:
         self._sources = Sources()
         self._sessions = {session: _Parents(parents)}
         self._used = self._looked = time.monotonic()
-        self._answers, self._is_over, self._has_model = 0, False, False
+        self._answers, self._is_over = 0, False
         self._environ = dict(os.environ)
 
     def run(self, door: socket.socket) -> None:
@@ -136,7 +137,7 @@ class Helper:
         self._sessions = {name: one for name, one in self._sessions.items() if one.are_there(now)}
         if not self._sessions or identity(self._root) != self._store or now - self._used > IDLE_SECONDS:
             self._is_over = True
-        if self._has_model and now - self._used > MODEL_SECONDS:
+        if self._cache.has_model and now - self._used > MODEL_SECONDS:
             self._drop_model()
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
@@ -228,7 +229,7 @@ class Helper:
             sys.stderr.flush()
             self._answers += 1
             frames.append((client.EXIT, str(code).encode()))
-        except (DeclinedError, SystemExit) as error:
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the client's own process shows it
             frames[:] = [(client.DECLINED, repr(error).encode())]
         finally:
             signal.alarm(0)
@@ -246,7 +247,7 @@ class Helper:
         verb, options, common = call
         try:
             session = CommandContext(verb.name, CommonOptions(**common), opener=self._open)
-            session.is_resident, session.has_model = True, self._has_model
+            session.is_resident, session.has_model = True, self._cache.has_model
             return verb.run_in(session, options)
         except (DeclinedError, SystemExit):
             raise
@@ -269,11 +270,10 @@ class Helper:
             folder = os.path.dirname(self._root)
             for args in (["recall", "what is decided here?"], ["list", "--limit", "1"], ["guard", "--staged"]):
                 self._answer(args, b"", quiet, folder, 0o77, is_typed=False)
-            self._has_model, self._answers = True, 0
+            self._answers = 0
 
     def _drop_model(self) -> None:
         """Gives the memory of the model, and of the indexes, back to the system. The next question loads them again."""
-        self._has_model = False
         self._cache.close()
         self._cache = WorkspaceCache()
         gc.collect()

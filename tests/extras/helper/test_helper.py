@@ -19,6 +19,7 @@ import pytest
 from memcli import client
 from memcli.extras.helper import starting
 from memcli.extras.helper.answering import Sources
+from memcli.wiring.workspace_cache import WorkspaceCache
 from tests.conftest import NOW, ROOT
 
 pytestmark = pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED"), reason="what it promises holds on Linux")
@@ -358,3 +359,13 @@ def test_changed_sources_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert sources.have_changed()
     file.unlink()
     assert sources.have_changed()
+
+
+def test_a_cache_knows_whether_it_holds_a_model() -> None:
+    cache = WorkspaceCache()
+    cache.part(("embedder", "off"), lambda: None)
+    assert not cache.has_model
+    cache.part(("embedder", "made"), object)
+    assert cache.has_model
+    cache.close()
+    assert not cache.has_model
