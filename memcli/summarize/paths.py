@@ -30,6 +30,12 @@ _NUMBER = r"(?<=[A-Za-z] )(?P<number>\d{1,5})(?=[.,;:!?]|\s+(?:because|until|for
 _TURN = r"\b(?P<turn>without|against|no longer)\b|(?:\b(?:will|to|should|does|do)\s+)(?P<not>not)\b|\b(?P<no>no)\s+(?=[A-Z\w])(?!longer\b|one\b|more\b)"
 _WORDS = regex(rf"{_VERSION_WORD}|{_NUMBER}|{_TURN}")
 _SENTENCE = regex(r"[.!?](?:\s|\Z)|\n|;")
+_CHOICE = regex(
+    r"(?i)(?<!not )(?<!n.t )(?<!never )\b(?:choo?se|chosen|pick(?:ed)?|prefer(?:red)?|select(?:ed)?|adopt(?:ed)?|use[ds]?|went with|go with|settled on|decided on|switched to)"
+    r"\s+(?P<chosen>[^.:;,\n]{1,40}?)(?:\s+(?:for|as|in|to|with)\s[^.:;,\n]{1,40}?)?\s+(?:over|instead of|rather than)\s+"
+    r"(?P<other>[^.:;,\n]{1,40}?)(?:[.:;,]|\n|\s(?:because|since|for|as|to|in|so|between)\b|\Z)"
+)
+_GOAL = regex(r"(?i)^(?:how to|to)\s+(?P<goal>[^,:;.\n]{3,60}?)\s*[,:]\s")
 _EMPTY = frozenset(["use", "be", "have", "do", "let", "make", "try", "the", "any", "all", "using"])
 _LOOSE = ("-without", "-against", "-not", "-no", "-no-longer")
 
@@ -90,7 +96,8 @@ def path_of(subject: Subject, kind: str, title: str, phrases: Sequence[Phrase]) 
     """A valid path: the requested one, the file's, or the folder of the kind with a name. It may be taken already."""
     if subject.hint and not subject.hint.endswith("/"):
         return valid(subject.hint)
-    name = leaf(subject, title, phrases, is_dated=kind == "log")
+    goal = _GOAL.match(subject.text) if kind == "procedure" and not title else None
+    name = leaf(subject, goal["goal"] if goal else title, phrases, is_dated=kind == "log")
     if kind == "log" and not title:  # dates and versions distinguish the entries of a log
         head = subject.text[:_HEAD]
         found = [match[0] for pattern in (_DATE, _VERSION) if (match := pattern.search(head))]
@@ -111,11 +118,18 @@ def path_of(subject: Subject, kind: str, title: str, phrases: Sequence[Phrase]) 
 
 
 def leaf(subject: Subject, title: str, phrases: Sequence[Phrase], *, is_dated: bool = False) -> str:
-    """The last part of a path: the title, or the best phrases of the first sentence in order, or the first words."""
+    """The last part of a path: the title, or the best phrases of the first sentence in order, or the first words. Of a choice it
+    names what was chosen, not what was rejected."""
     name = short_slug(_TITLE_NOISE.sub("", title)) if title else ""
     if name and name not in _GENERIC_TITLES:
         return name
     phrases = [(tag, position) for tag, position in phrases if position < FROM_HINT]
+    if choice := _CHOICE.search(subject.text[:_CLAIM_HEAD]):
+        chosen = short_slug(choice["chosen"])
+        rejected = {*slug(choice["other"]).split("-")} - {*chosen.split("-")}
+        phrases = [(tag, position) for tag, position in phrases if rejected.isdisjoint(tag.split("-"))]
+        if chosen and not any({*chosen.split("-")} & {*tag.split("-")} for tag, _ in phrases):
+            phrases = [(chosen, 0), *phrases]
     first = [(tag, position) for tag, position in phrases if position < STRIDE]
     is_enough = len(first) > 1 or (first and "-" in first[0][0])
     best = sorted((first if is_enough else phrases)[:_LEAF_PHRASES], key=itemgetter(1))
