@@ -57,10 +57,15 @@ def check(session: CommandContext, options: CheckOptions) -> None:
     Traceback (most recent call last):
     memcli.errors.UsageError: no language model is configured
     """
-    from memcli.extras.providers.opening import check_model
+    from memcli.model.conversation import Prompt
 
     model = session.open().language_model(options.model)
-    check_model(model, options.within)
+    schema = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
+    question = Prompt(
+        task="check/1", system="You check a connection. Answer with JSON alone.", text='Answer {"ok": true}.',
+        schema=schema, max_tokens=1000,  # a model that thinks before it answers needs some
+    )  # fmt: skip
+    model.ask(question, lambda data: data, options.within)
     session.output.confirm({"model": model.name, "answers": True}, f"{model.name} answers")
 
 

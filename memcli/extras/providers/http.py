@@ -11,11 +11,9 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from importlib.util import find_spec
 from threading import Event, Thread
 from typing import Any
 
-from memcli.errors import ProviderError
 from memcli.extras.providers.table import CHAT, Provider
 from memcli.extras.providers.wire import Body
 from memcli.model.memory import Json
@@ -169,16 +167,6 @@ _PLAIN = (
 _RAW = "x-stainless-raw-response"
 _LOGGERS = ("openai", "anthropic", "httpx2", "httpcore2")
 _CANNOT_CONNECT = ("ConnectError", "ProxyError", "UnsupportedProtocol", "LocalProtocolError", "InvalidURL")
-
-
-def check_sdk(provider: Provider) -> None:
-    """Raises ProviderError if the SDK is not installed."""
-    # Not imported to find that out, which takes one to three seconds.
-    if find_spec(provider.sdk) is None:
-        raise ProviderError(
-            f"{provider.name} needs the extra `llm` (the package {provider.sdk} is not installed)",
-            "pip install '.[llm]' in a clone of memcli",
-        )
 
 
 def post(provider: Provider, address: str, credential: Credential, request: Body, seconds: float) -> Response | str:

@@ -78,7 +78,14 @@ class LedgerMeter:
 def load_prices(environ: Mapping[str, str]) -> Prices:
     """The prices of models, with the highest precedence for MEMCLI_PRICES, then the user's `prices.toml`, then the list prices.
     Raises UsageError, StoreError."""
-    path = prices_path(environ)
+    if sys.platform == "linux":  # the folder that platformdirs names, without the time to import it
+        folder = environ.get("XDG_CONFIG_HOME", "").strip() or os.path.expanduser("~/.config")
+        folder = os.path.join(folder, "memcli")
+    else:
+        import platformdirs
+
+        folder = platformdirs.user_config_dir("memcli", appauthor=False)
+    path = os.path.join(folder, "prices.toml")
     try:
         data = read_regular(path, _MAX_PRICES) or b""
     except OSError as error:
@@ -94,17 +101,6 @@ def load_prices(environ: Mapping[str, str]) -> Prices:
         **check_prices(own),
         **read_prices(environ.get(PRICES_VARIABLE, "")),
     }
-
-
-def prices_path(environ: Mapping[str, str]) -> str:
-    """The path of the user's `prices.toml`."""
-    system = sys.platform
-    if system == "linux":  # the folder that platformdirs names, without the time to import it
-        folder = environ.get("XDG_CONFIG_HOME", "").strip() or os.path.expanduser("~/.config")
-        return os.path.join(folder, "memcli", "prices.toml")
-    import platformdirs
-
-    return os.path.join(platformdirs.user_config_dir("memcli", appauthor=False), "prices.toml")
 
 
 class Spent(Record):

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
     from memcli.extras.providers.model import ProviderModel
     from memcli.model.conversation import ModelName
-    from memcli.model.memory import Json
     from memcli.ports import LanguageModel
 
 _EMBED_SECONDS = 60.0
@@ -110,18 +109,6 @@ def list_providers(workspace: Workspace, environ: Mapping[str, str]) -> list[dic
         key = key_variable(provider, environ)
         found.append({"provider": name, "model": model, "key": key, "address": where, "problem": problem})
     return found
-
-
-def check_model(model: LanguageModel, within: float) -> None:
-    """Sends a model one short prompt. Raises ProviderError, RefusedError."""
-    from memcli.model.conversation import Prompt
-
-    schema: dict[str, Json] = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
-    question = Prompt(
-        task="check/1", system="You check a connection. Answer with JSON alone.", text='Answer {"ok": true}.',
-        schema=schema, max_tokens=1000,  # a model that thinks before it answers needs some
-    )  # fmt: skip
-    model.ask(question, lambda data: data, within)
 
 
 def health(workspace: Workspace, environ: Mapping[str, str]) -> tuple[bool, str, str]:

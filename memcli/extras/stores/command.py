@@ -79,8 +79,9 @@ def copy(session: CommandContext, options: CopyOptions) -> None:
 
 
 def _copied(session: CommandContext, source: SyncSide, target: SyncSide, mode: str) -> Sequence[Copied]:
+    from memcli.app.workspace import load_space
     from memcli.extras.stores.copying import BATCH, check_copy, copied_spaces, copy_space
-    from memcli.extras.stores.log import point_of
+    from memcli.extras.stores.log import read_log
     from memcli.extras.stores.sync_base import FileSyncBase
     from memcli.store.layout import Layout
 
@@ -89,7 +90,8 @@ def _copied(session: CommandContext, source: SyncSide, target: SyncSide, mode: s
         # Without a base the first sync would record every field that one side has changed as a conflict.
         if source.is_server != target.is_server:
             files, (server, there) = (source, (target, theirs)) if target.is_server else (target, (source, ours))
-            point = point_of(there, space.name)
+            log = read_log(there, space.name)  # before the space, so that a write in between counts as later
+            point = log.point(load_space(there.store, space.name), len(log.acts))
             if point.space == space:
                 FileSyncBase(Layout(files.root), server.identity).save(point)
 
@@ -151,16 +153,20 @@ def sync(session: CommandContext, options: SyncOptions) -> None:
     memcli.errors.UsageError: no server to sync with
     """
     from memcli.codec.merge import Merged
-    from memcli.extras.stores.sides import HERE, SyncSide, team_side
+    from memcli.extras.stores.sides import HERE, SyncSide
     from memcli.extras.stores.sync_base import FileSyncBase
     from memcli.extras.stores.syncing import sync as sync_space
     from memcli.model.names import check_space
     from memcli.model.space import Space
     from memcli.render.reports import merged_text
     from memcli.store.layout import Layout
+    from memcli.wiring.workspace import chosen_store
 
     here = SyncSide(HERE, session.options, os.environ)
-    there = team_side(options.with_, session.options, os.environ)
+    url = options.with_ or chosen_store(session.options, os.environ)
+    if not url:
+        raise UsageError("no server to sync with", "set MEMCLI_STORE, or name one with --with")
+    there = SyncSide(url, session.options, os.environ)
     if here.identity == there.identity:
         raise UsageError("a store cannot be synced with itself", "name another one with --with")
     ours, theirs = _open_side(session, here), _open_side(session, there, here)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memcli.app.workspace import Workspace, load_space
+from memcli.app.workspace import Workspace
 from memcli.clock import days_between, normalize_time
 from memcli.codec.audit import Verification, entries, is_erasure, verify
 from memcli.codec.merge import without_creations
@@ -164,12 +164,6 @@ def differing(before: Space, after: Space) -> dict[str, str]:
     old, new = ({memory.id: memory for memory in space.objects} for space in (before, after))
     pairs = ((name, state_digest(old.get(name)), state_digest(new.get(name))) for name in old.keys() | new.keys())
     return {name: now for name, was, now in pairs if was != now}
-
-
-def point_of(workspace: Workspace, space: str) -> SyncPoint:
-    """The point of a sync at the present state of a space. Raises CorruptError, StoreError."""
-    log = read_log(workspace, space)  # before the space, so that a write in between counts as later than the point
-    return log.point(load_space(workspace.store, space), len(log.acts))
 
 
 def _is_past(time: object, now: str) -> bool:

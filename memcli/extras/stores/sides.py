@@ -11,7 +11,6 @@ from memcli.settings import FILES, is_server
 from memcli.store.lock import WAIT_SECONDS
 from memcli.wiring import extra
 from memcli.wiring.roots import locate, make_store, named_root
-from memcli.wiring.workspace import chosen_store
 
 HERE = "."
 """The name of the store in files that the working directory, --root or MEMCLI_ROOT leads to."""
@@ -49,11 +48,3 @@ class SyncSide:
     def make(self, environ: Mapping[str, str]) -> bool:
         """Creates the store in files if it does not exist; returns whether it did. Raises StoreError."""
         return not self.is_server and make_store({"root": self.root}, environ)[1]
-
-
-def team_side(named: str | None, options: Mapping[str, str | None], environ: Mapping[str, str]) -> SyncSide:
-    """The side to sync with: `named`, or the configured server. Raises UsageError."""
-    url = named or chosen_store(options, environ)
-    if not url:
-        raise UsageError("no server to sync with", "set MEMCLI_STORE, or name one with --with")
-    return SyncSide(url, options, environ)
