@@ -72,7 +72,7 @@ def test_a_fault_is_an_error_of_the_provider(model: Script, run: Run, monkeypatc
         with pytest.raises(UsageError, match="names no model"):
             workspace().language_model(spec)
     assert run("provider", "check", "gpt-5").code == 2
-    monkeypatch.setattr("memcli.extras.providers.http.find_spec", lambda _: None)
+    monkeypatch.setattr("memcli.extras.providers.model.find_spec", lambda _: None)
     done = run("provider", "check")
     assert (done.code, "pip install '.[llm]'" in done.err) == (7, True)
     assert "needs the extra `llm`" in run("provider", "list").out

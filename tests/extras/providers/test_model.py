@@ -359,7 +359,7 @@ def test_what_is_missing_is_said(server: Script, monkeypatch: pytest.MonkeyPatch
     ]
     for provider, environ, message, hint in cases:
         if not environ:
-            monkeypatch.setattr("memcli.extras.providers.http.find_spec", lambda _: None)
+            monkeypatch.setattr("memcli.extras.providers.model.find_spec", lambda _: None)
         with pytest.raises(ProviderError, match=message) as raised:
             Asked(server, f"{provider}:m", **environ)
         assert hint in raised.value.hint
