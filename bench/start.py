@@ -21,6 +21,8 @@ from stores import size_name, store, work_folder
 _SIZE = 10_000
 _MEMCLI = (sys.executable, "-m", "memcli")
 _HOOK = (*_MEMCLI, "hook", "run")
+_EMBED = "from memcli.embed.onnx import OnnxEmbedder; OnnxEmbedder().embed("
+_ONNX = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bare_onnx.py")
 _DIFF = "diff --git a/queue.py b/queue.py\n--- a/queue.py\n+++ b/queue.py\n@@ -0,0 +1 @@\n"
 
 
@@ -64,6 +66,8 @@ def _commands(root: str, n: int) -> dict[str, tuple[Sequence[str], str]]:
             json.dumps({**session, "tool_name": "Edit", "tool_input": edit}),
         ),
         "tab key": ((*_MEMCLI, "__complete", "kinds"), ""),
+        "one text embedded": ((sys.executable, "-c", f"{_EMBED}[{asked!r}])"), ""),
+        "(import onnxruntime + session + one run)": ((sys.executable, _ONNX), ""),
     }
 
 
