@@ -118,7 +118,8 @@ def rank(query: Query, view: IndexedSpace) -> Ranking:
     measured = view.dense(_forms(query.topic, stats), query.deadline, visible, first, query.patience)
     near: Near | None = None if measured is None else weighed_forms(measured, WHOLE_SHARE)
     missing = near[0][1].missing if near else 0
-    is_partial = near is not None and near[0][1].size < 2 * missing
+    # By memories too, as the neighbour is one: with documents and messages embedded, most have a vector, but not their hunks.
+    is_partial = near is not None and near[0][1].size < 2 * missing and 2 * len(near[0][1].rows) < stats.size
     cosines = mixed(near) if near else NONE
     state = Ranking(is_degraded=near is None or (missing > 0 and not len(cosines.rows)), missing=missing)
     cosines = cosines.among(visible)
@@ -233,8 +234,8 @@ def _confident(
 ) -> Iterator[Hit]:
     """The hits with the probability that each answers, without those of a low score that share little with the question.
 
-    `is_partial`: most passages have no vector. Those that have one are the best by words, and nearer than others, so the
-    neighbour (`answers.NEIGHBOUR`) is estimated by the median instead of the last of the nearest.
+    `is_partial`: most passages and most memories have no vector. Those that have one are the best by words, and nearer than
+    others, so the neighbour (`answers.NEIGHBOUR`) is estimated by the median instead of the last of the nearest.
     """
     nearest = cosines.nearest(NEIGHBOUR)
     known = cosines.of({*nearest, *(hit.entry.row for hit in hits)})
