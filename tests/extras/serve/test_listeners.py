@@ -25,9 +25,10 @@ from tests.extras.serve.conftest import Answer, McpServer, Server, serving
 
 pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
 
-LISTENERS = {"extras/serve/server.py": ("serve", "mcp --http"), "extras/tui/web.py": ("browse --web",)}
+LISTENERS = {"extras/serve/server.py": ("serve", "mcp --http"), "extras/tui/web.py": ("browse --web",),
+             "extras/helper/answering.py": ("the helper",)}  # fmt: skip
 """The modules that open a listening socket, and for which commands. That of `browse` is of another web server, for one
-person: `tests/extras/tui/test_web.py` has what it refuses."""
+person: `tests/extras/tui/test_web.py` has what it refuses; that of the helper is a file: `tests/extras/helper`."""
 _OPENERS = ("listen", "create_server", "start_server", "start_unix_server", "run_app", "bind_socket")
 
 
