@@ -184,6 +184,16 @@ def wrapped(line: str, width: int | None, indent: str = "", below: str | None = 
     return [one.rstrip() for one in lines] or [""]
 
 
+def fitted(text: str, below: str | None = None) -> str:
+    """The text with its lines `wrapped` to the terminal; unchanged where standard output is none."""
+    width = terminal_width()
+    return (
+        text
+        if width is None
+        else "\n".join(part for line in text.split("\n") for part in wrapped(line, width, below=below))
+    )
+
+
 def age(then: str, now: str) -> str:
     """The time from `then` to `now` in one unit: `5m`, `3h`, `13d`, `2w`, `2y` (weeks from two on); `now` for less than a
     minute and for the future."""
@@ -211,7 +221,10 @@ def grid(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | None
     width = terminal_width() if width is None else width
     if width is not None:
         widths = [min(max(_MOST_OTHER, width // 3), w) for w in widths]
-        widths[-1] = max(_LEAST_LAST, width - sum(widths[:-1]) - len(_GAP) * (len(widths) - 1))
+        free = width - len(_GAP) * (len(widths) - 1)
+        while len(widths) > 1 and sum(widths[:-1]) + min(widths[-1], _LEAST_LAST) > free and max(widths[:-1]) > 1:
+            widths[widths.index(max(widths[:-1]))] -= 1
+        widths[-1] = max(min(widths[-1], _LEAST_LAST), free - sum(widths[:-1]))
     cells = [[cut(cell, w) for cell, w in zip(row, widths, strict=True)] for row in cells]
     lines = [_GAP.join(pad(cell, w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in cells]
     return "\n".join(lines)

@@ -94,8 +94,10 @@ def test_nothing_is_wider_than_the_terminal(width: int, store: Path) -> None:
         text = shown(store, width, *arguments)
         assert text
         assert arguments[0] == "get" or widest(text) <= width, text
-    status = shown(store, width, "status").splitlines()
-    assert [line for line in status if len(line) > width and len(line.split()) > 1] == []
+    for arguments in (("status",), ("store", "audit"), ("agent", "list"), ("inbox",)):
+        text = SHAPES.sub("", shown(store, width, *arguments))
+        # A path that is longer than the line stays whole.
+        assert [line for line in text.splitlines() if len(line) > width and len(line.split()) > 1] == [], text
 
 
 def test_a_list_has_the_newest_first_one_line_each_and_says_what_else_there_is(store: Path) -> None:

@@ -16,6 +16,7 @@ def command(session: CommandContext) -> int:
     """
     from memcli.errors import StoreError
     from memcli.extras.doctor.diagnosis import run_checks
+    from memcli.render.clean import fitted
 
     checks = run_checks(session.options, os.environ)
     lines = [
@@ -23,5 +24,5 @@ def command(session: CommandContext) -> int:
         for c in checks
     ]
     data = [{"name": c.name, "ok": c.ok, "found": c.found, "fix": "" if c.ok else c.fix} for c in checks]
-    session.output.answer(data, "\n".join(lines))
+    session.output.answer(data, fitted("\n".join(lines), below=" " * 20))
     return 0 if all(c.ok for c in checks) else StoreError.exit_code

@@ -32,6 +32,7 @@ def command(session: CommandContext, options: DiffOptions) -> int:
     """
     from memcli.extras.history import changes as history
     from memcli.extras.history.rendering import diff_json, diff_text, stat_text
+    from memcli.render.clean import fitted
 
     workspace = session.open()
     if "..." in options.rev:
@@ -42,7 +43,7 @@ def command(session: CommandContext, options: DiffOptions) -> int:
     before = session.open(rev=first or "HEAD").store
     found = history.diff(before, after, None if named is None else [named])
     changes = history.shown(found, workspace.redactor, before, after)
-    session.output.answer(diff_json(changes), stat_text(changes) if options.stat else diff_text(changes))
+    session.output.answer(diff_json(changes), stat_text(changes) if options.stat else fitted(diff_text(changes)))
     if options.exit_code and changes:
         return 1
     return 0

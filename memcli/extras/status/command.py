@@ -53,7 +53,7 @@ def command(session: CommandContext, options: StatusOptions) -> None:
         _stats(session, workspace, usage=options.usage)
         return
     from memcli.app.inbox import waiting
-    from memcli.render.clean import clean_line, terminal_width, wrapped
+    from memcli.render.clean import clean_line, fitted
 
     inbox, agents = len(waiting(workspace)), extra("agents.setup").installed_agents(workspace.root, os.environ)
     parts: dict[str, tuple[Json, str]] = {
@@ -62,9 +62,8 @@ def command(session: CommandContext, options: StatusOptions) -> None:
         "rules": _rules(workspace), "hooks": _hooks(workspace),
         "agents": (agents, ", ".join(agents) or "none: memcli agent install NAME"),
     }  # fmt: skip
-    shown = [f"{name:<8}  {clean_line(text)}" for name, (_, text) in parts.items()]
-    lines = [one for line in shown for one in wrapped(line, terminal_width(), below=" " * 10)]
-    session.output.answer({name: data for name, (data, _) in parts.items()}, "\n".join(lines))
+    lines = [f"{name:<8}  {clean_line(text)}" for name, (_, text) in parts.items()]
+    session.output.answer({name: data for name, (data, _) in parts.items()}, fitted("\n".join(lines), below=" " * 10))
 
 
 # Each of these returns its part of the status as JSON, and as text that names the command to run if something needs attention.

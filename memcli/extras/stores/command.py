@@ -263,11 +263,12 @@ def audit(session: CommandContext, options: AuditOptions) -> None:
     'remember'
     """
     from memcli.extras.stores.log import check_log, log
+    from memcli.render.clean import fitted
 
     workspace = session.open()
     if not options.verify:
         found = log(workspace, options.limit or None, options.since, options.id)
-        session.output.answer(found, "\n".join(_entry(act) for act in found) or "no entries")
+        session.output.answer(found, fitted("\n".join(_entry(act) for act in found), below="  ") or "no entries")
         return
     checked = check_log(workspace)
     for line in checked.torn:
