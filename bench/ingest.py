@@ -52,7 +52,7 @@ def _row(name: str, root: str, runs: int) -> Sequence[str]:
     took = seconds(cases, runs)
     _emptied(root)
     held = peak(("env", "-C", root, *ingest), **_WORDS_ONLY)
-    file = space_file(root)
+    file = space_file(root, "repo")
     commits = int(run(("git", "-C", root, "rev-list", "--count", "HEAD")))
     with open(file, "rb") as stream:
         memories = stream.read().count(b"\n    {\n")
@@ -64,8 +64,11 @@ def _row(name: str, root: str, runs: int) -> Sequence[str]:
 
 
 def _emptied(root: str) -> None:
-    """Makes the store anew."""
+    """Makes the store anew, with the files of it that git tracks."""
     shutil.rmtree(os.path.join(root, FOLDER), ignore_errors=True)
+    subprocess.run(
+        ("git", "-C", root, "checkout", "--quiet", "HEAD", "--", FOLDER), stderr=subprocess.DEVNULL, check=False
+    )
     run((memcli(), "init", "--quiet", "--root", root))
 
 

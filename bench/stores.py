@@ -50,9 +50,9 @@ def batch(work: str, size: int) -> str:
     return path
 
 
-def space_file(root: str) -> str:
-    """The file of the space that a store of `store` has."""
-    return os.path.join(root, FOLDER, "spaces", "main.json")
+def space_file(root: str, space: str = "main") -> str:
+    """The file of a space; a store of `store` has one space."""
+    return os.path.join(root, FOLDER, "spaces", f"{space}.json")
 
 
 @contextmanager
