@@ -33,7 +33,7 @@ HEAD = 8
 MAX_INPUT = 1 << 24
 """The most standard input that is sent, in bytes."""
 _ACCEPT_SECONDS = 0.02
-_ANSWER_SECONDS = 60.0
+_ANSWER_SECONDS = 10.0
 _HOOK_SECONDS = 0.5
 """How long after its start a hook whose helper died may still begin anew: an agent waits for it."""
 _OF_SESSIONS = (["session-start"], ["session-end"])
@@ -134,10 +134,27 @@ def may_ask(args: Sequence[str], environ: Mapping[str, str]) -> bool:
         return False  # those of git work in the background, and those of a session start and end the helper
     if environ.get("MEMCLI_ROOT") or any(one.startswith(("--root", "--help")) or one == "-h" for one in args):
         return False
+    if any("/dev/" in one or "/proc/" in one for one in args):  # which are of the process that opens them
+        return False
     is_frozen = environ.get("MEMCLI_FREEZE_CLOCK") or any(one.startswith("--freeze-clock") for one in args)
     if mode != REQUIRE and (is_frozen or environ.get("CI")):
         return False
+    try:
+        for stream in (0, 1, 2):  # in place of a closed one the next file that is opened would be written to
+            os.fstat(stream)
+    except OSError:
+        return False
     return not (os.isatty(1) or os.isatty(2))
+
+
+def surroundings() -> str:
+    """The root folder and the mounts that this process sees, which in a sandbox are other ones."""
+    found = os.stat(os.sep)
+    try:
+        mounts = os.stat("/proc/self/ns/mnt").st_ino
+    except OSError:
+        mounts = 0
+    return f"{found.st_dev}-{found.st_ino}-{mounts}"
 
 
 def find_store() -> str | None:
@@ -176,7 +193,8 @@ def ask(args: Sequence[str]) -> int | None:
         os.umask(mask)
         is_typed = "1" if os.isatty(0) else ""
         own = (f"{key}={value}" for key, value in os.environ.items())
-        send(connection, (RUN, str(mask), os.getcwd(), is_typed, str(len(args)), *args, *own), given, files)
+        fields = (RUN, surroundings(), str(mask), os.getcwd(), is_typed, str(len(args)), *args, *own)
+        send(connection, fields, given, files)
         if receive_frame(connection)[0] != ACCEPTED:
             return None
         connection.settimeout(_ANSWER_SECONDS)

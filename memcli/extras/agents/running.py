@@ -136,7 +136,8 @@ def _answer(
         and (has_reports(State(Layout(workspace.root))) or bool(workspace.sessions.marked(workspace.space, "ending")))
     ):
         start(["session", "sync", "--background", "--quiet", f"--root={workspace.root}"])
-    if is_hurried and event == SESSION_START:
+    # Also with a prompt: the helper may have been ended, or have gone while the user was away.
+    if is_hurried and event in (SESSION_START, PROMPT) and not session.is_resident:
         helper = extra("helper.starting")
         helper.start_helper(workspace.root, payload.session or agent, helper.ancestors())
     elif event == SESSION_END:

@@ -38,7 +38,7 @@ _LOOK_SECONDS = 2.0
 """How often the helper looks whether its store and its sessions are still there."""
 _REQUEST_SECONDS = 0.5
 _ANSWER_SECONDS = 1.0
-_LONGEST = 30
+_LONGEST = 10
 _LONGEST_HOOK = 3
 """After so many seconds the system ends a helper that does not answer; its client goes on alone."""
 _COLLECT_AFTER = 50_000
@@ -147,10 +147,10 @@ class Helper:
         fields, given, files = _request(connection)
         try:
             match fields:
-                case [client.RUN, mask, folder, is_typed, count, *rest]:
+                case [client.RUN, place, mask, folder, is_typed, count, *rest]:
                     args, own = rest[: int(count)], rest[int(count) :]
                     environ = dict(one.split("=", 1) for one in own)
-                    if reason := self._reason_to_decline(environ, files):
+                    if reason := self._reason_to_decline(environ, files, place):
                         _send(connection, client.DECLINED, reason.encode())
                         return
                     _send(connection, client.ACCEPTED, b"")
@@ -175,7 +175,9 @@ class Helper:
             for one in files:
                 os.close(one)
 
-    def _reason_to_decline(self, environ: Mapping[str, str], files: Sequence[int]) -> str:
+    def _reason_to_decline(self, environ: Mapping[str, str], files: Sequence[int], place: str) -> str:
+        if place != client.surroundings():
+            return "another sandbox"
         if self._sources.have_changed():
             self._is_over = True
             return "memcli was changed"
@@ -244,6 +246,10 @@ class Helper:
         call = read_line(args)
         if call is None:
             raise DeclinedError("not for the parser")
+        for named in (one.rpartition("=")[2] for one in args):
+            # A pipe would keep the helper waiting, and a device may be another one in this process.
+            if os.path.exists(named) and not os.path.isfile(named) and not os.path.isdir(named):
+                raise DeclinedError("no regular file")
         verb, options, common = call
         try:
             session = CommandContext(verb.name, CommonOptions(**common), opener=self._open)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -208,13 +209,19 @@ def test_who_cannot_write_the_store_is_not_answered(place: Place) -> None:
     connection = client.connect(str(place.runtime), name, 5)
     state = os.open(place.runtime / f"{name}.store", os.O_RDONLY)
     own = [f"{key}={value}" for key, value in place.environ.items()]
-    client.send(connection, (client.RUN, "63", str(place.folder), "", "1", "list", *own), files=[state])
+    client.send(
+        connection, (client.RUN, client.surroundings(), "63", str(place.folder), "", "1", "list", *own), files=[state]
+    )
     assert client.receive_frame(connection) == (client.DECLINED, b"a store that the caller cannot write")
     os.close(state)
     connection.close()
     connection = client.connect(str(place.runtime), name, 5)
     with open(place.folder / "other", "wb") as other:
-        client.send(connection, (client.RUN, "63", str(place.folder), "", "1", "list", *own), files=[other.fileno()])
+        client.send(
+            connection,
+            (client.RUN, client.surroundings(), "63", str(place.folder), "", "1", "list", *own),
+            files=[other.fileno()],
+        )
         assert client.receive_frame(connection) == (client.DECLINED, b"another store")
     connection.close()
     assert place.answered() == 0
@@ -369,3 +376,58 @@ def test_a_cache_knows_whether_it_holds_a_model() -> None:
     assert cache.has_model
     cache.close()
     assert not cache.has_model
+
+
+@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "1>&- 2>&-"])
+def test_nothing_is_written_into_files_that_take_the_place_of_closed_streams(place: Place, closed: str) -> None:
+    place.start()
+    assert place.memcli("recall", "which database?", mode=client.REQUIRE).returncode == 0
+    name = client.socket_name(str(place.root))
+    state = (place.runtime / f"{name}.store").resolve()
+    codes = []
+    for mode in (client.OFF, ""):
+        command = f"{sys.executable} -P -m memcli list {closed}"
+        environ = {**place.environ, client.VARIABLE: mode}
+        codes.append(subprocess.run(["sh", "-c", command], cwd=place.folder, env=environ, check=False).returncode)
+        assert state.read_bytes()[:6] == b"SQLite"
+    assert codes[0] == codes[1]
+    assert place.answered() == 1
+
+
+def test_pipes_and_devices_are_read_by_the_process_itself(place: Place) -> None:
+    place.start()
+    pipe = place.folder / "pipe"
+    os.mkfifo(pipe)
+    (place.folder / "link").symlink_to("/dev/stdin")
+    for name in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "link"):
+        assert place.memcli("guard", "--diff", name, given=DIFF).returncode == 5, name
+    writer = subprocess.Popen(["sh", "-c", f"printf '%s' \"$0\" > {pipe}", DIFF])
+    assert place.memcli("guard", "--diff", "pipe").returncode == 5
+    writer.wait()
+    assert place.answered() == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("unshare") is None, reason="needs a mount namespace")
+def test_a_caller_in_a_sandbox_is_not_answered(place: Place) -> None:
+    place.start()
+    (place.folder / "hidden").mkdir()
+    (place.folder / "hidden" / "patch").write_text(DIFF)
+    script = f"mount -t tmpfs none hidden && {sys.executable} -P -m memcli guard --diff {place.folder}/hidden/patch"
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script],
+        cwd=place.folder,
+        env=place.environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "unshare" in done.stderr or "mount" in done.stderr:
+        pytest.skip("mounts are not allowed here")
+    assert (done.returncode, place.answered()) == (3, 0), done.stderr
+
+
+def test_a_prompt_starts_the_helper_of_a_session_again(place: Place) -> None:
+    place.memcli("hook", "run", "prompt", "--agent", "claude", given=json.dumps(PROMPT))
+    wait_for(lambda: place.answered() is not None)
+    starting.end_session(str(place.root), "s")
+    wait_for(lambda: place.answered() is None)
