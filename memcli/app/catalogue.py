@@ -22,6 +22,7 @@ from memcli.model.space import Policy, Space, find_reference
 from memcli.record import Record, replace
 from memcli.safety.injection import Overview
 from memcli.safety.secrets.redact_memory import clean_paths
+from memcli.settings import BESIDE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -381,10 +382,10 @@ def load_tree(workspace: Workspace, under: str, depth: int | None) -> tuple[Tree
 
 
 def _check_under(workspace: Workspace, spaces: Sequence[SpaceReader], path: str) -> None:
-    """Raises NotFoundError if another space than `main` does not exist, or if no memory is at or below the path; warns if `main`
-    does not exist."""
+    """Raises NotFoundError if the space does not exist, or if no memory is at or below the path. The spaces that every store
+    has are empty until something is written there; of `main` that is a warning."""
     if not any(space.snapshot.fingerprint for space in spaces):
-        if workspace.space != workspace.main:
+        if workspace.space not in (workspace.main, *BESIDE):
             raise NotFoundError(f"no space {workspace.space!r}", "`memcli space list` lists the spaces")
         warn_of_missing(workspace, spaces[0].snapshot)
     if path and not any(space.count(CatalogueFilter(under=path, inactive=True)) for space in spaces):
