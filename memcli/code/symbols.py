@@ -362,17 +362,13 @@ def touched(hunks: bytes, file: str) -> list[str]:
 def _hunks(hunks: bytes) -> Iterator[tuple[str, list[str]]]:
     """The context in the header of each hunk, which is a line above it, and its lines."""
     context, lines = "", list[str]()
-    for line, text in zip(hunks.split(b"\n"), _decoded(hunks).split("\n"), strict=True):
-        if line.startswith(b"@@") and (head := HUNK.match(line)):
+    for line in hunks.decode("utf-8", errors="replace").replace("\0", "").split("\n"):
+        if line.startswith("@@") and (head := HUNK.match(line.encode())):
             yield context, lines
-            context, lines = _decoded(line[head.end() :])[:_MAX_CONTEXT].strip(), []
+            context, lines = line[head.end() :][:_MAX_CONTEXT].strip(), []  # the head is ASCII: bytes are characters
         else:
-            lines.append(text)
+            lines.append(line)
     yield context, lines
-
-
-def _decoded(data: bytes) -> str:
-    return data.decode("utf-8", errors="replace").replace("\0", "")
 
 
 def _headings(context: str, lines: list[str]) -> Iterator[str]:
