@@ -510,7 +510,7 @@ complete -c memcli -n '__memcli_at init' -l hooks -d 'Install git hooks in this 
 complete -c memcli -n '__memcli_at init' -l agent -r -f -d 'Connect this agent, as `agent install` does. Repeatable.'
 complete -c memcli -n '__memcli_at init' -l undo -d 'Take back what init set up: agents, git hooks, merge driver, attributes.'
 complete -c memcli -n '__memcli_at init' -l purge -d 'With --undo: also delete the store and the private state of this clone.'
-complete -c memcli -n '__memcli_at init' -l yes -d 'Delete without asking.'
+complete -c memcli -n '__memcli_at init' -l yes -d 'Answer yes to all questions, of which there are none in a pipe or with options that choose.'
 complete -c memcli -n '__memcli_at init' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo and journal].'
 complete -c memcli -n '__memcli_at init' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'
 complete -c memcli -n '__memcli_at init' -l json -d 'Print the result as JSON.'
