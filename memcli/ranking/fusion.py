@@ -152,31 +152,31 @@ def rank(query: Query, view: IndexedSpace) -> Ranking:
     read_near = weighed_forms([one for _, one in near or ()], READ_WHOLE_SHARE)
     found = answers(query, stats, cut, read, measure(stats, cut, read, near or (), read_near))
     parts = _scored(whole, found, styles, groups, stats)
+    _add_others(parts, entries, styles, query, view, visible)
+    # All files of a commit have the same message, so only their hunks distinguish them.
+    hunks = {row: max((one.score for one in own if one.form == HUNK), default=0.0) for row, own in found.items()}
+    whole_question = mixed([(1.0, near[0][1])]).among(visible) if near else NONE
+    matching = _hits(parts, entries, styles, found)
+    confident = _confident(matching, styles, query, stats, whole_question, cut, is_partial=is_partial)
+    hits = one_each(ordered(confident, query), hunks)
+    return replace(state, hits=hits, confidence=_confidence(hits[:SHOWN], by_meaning=near is not None))
+
+
+def _add_others(
+    parts: dict[int, dict[str, float]],
+    entries: dict[int, Entry],
+    styles: dict[int, Style],
+    query: Query,
+    view: IndexedSpace,
+    visible: RowSet,
+) -> None:
+    """Adds the parts of each score beside words, meaning and surroundings. The links come last: they pass on whole scores."""
     add_mentions(parts, entries, query)
     if query.about:
         _add_about(parts, query, view)
     add_priors(parts, entries, query)
     add_ageing(parts, entries, query)
     add_linked(parts, entries, styles, view, visible)
-    # All files of a commit have the same message, so only their hunks distinguish them.
-    hunks = {row: max((one.score for one in own if one.form == HUNK), default=0.0) for row, own in found.items()}
-    whole_question = mixed([(1.0, near[0][1])]).among(visible) if near else NONE
-    hits = one_each(
-        ordered(
-            _confident(
-                _hits(parts, entries, styles, found),
-                styles,
-                query,
-                stats,
-                whole_question,
-                cut,
-                is_partial=is_partial,
-            ),
-            query,
-        ),
-        hunks,
-    )
-    return replace(state, hits=hits, confidence=_confidence(hits[:SHOWN], by_meaning=near is not None))
 
 
 def _scored(

@@ -71,35 +71,23 @@ def command(session: CommandContext, options: InitOptions) -> int:
         data["git"] = done
         lines += done
     if options.hooks:
-        from memcli.cli.git_hooks import install_hooks
-        from memcli.git import DEFAULT
-
-        session.options["root"] = root
-        # Hooks are installed in the repository of the working directory, which --root may lie outside of.
-        with chdir(os.path.dirname(root)):
-            data["hooks"], changed, code = install_hooks(session, DEFAULT)
+        data["hooks"], changed, code = _install_hooks(session, root)
         lines += changed
     if is_ingested:  # before agents are connected, whose files are not those of the project
-        ingest = find_verb("ingest")
         session.output.write("\n".join(lines))
-        session.options["root"], lines = root, []
-        with chdir(os.path.dirname(root)):
-            if find_repository(os.getcwd()).head():
-                ingest.function(session, ingest.options(git="HEAD"))
-            ingest.function(session, ingest.options(files=["."]))
+        lines = []
+        _ingest(session, root)
     notes: list[str] = []
     for name in options.agent:
         _, changed, left = extra("agents.setup").install_agent(session, name, "project")
         lines += changed or [f"{name}: nothing to change"]
         notes += left
+    if is_terminal():
+        reads = "" if is_ingested else "`memcli ingest --git HEAD && memcli ingest .` reads the repository, "
+        notes.append(f'next: {reads}`memcli remember TEXT` stores a decision, `memcli recall "QUESTION"` answers')
     session.output.confirm(data, "\n".join(lines))
     for note in notes:
         session.output.note(note)
-    if is_terminal():
-        reads = "" if is_ingested else "`memcli ingest --git HEAD && memcli ingest .` reads the repository, "
-        session.output.note(
-            f'next: {reads}`memcli remember TEXT` stores a decision, `memcli recall "QUESTION"` answers'
-        )
     return code
 
 
@@ -121,6 +109,29 @@ def _offer(session: CommandContext, options: InitOptions) -> bool:
     options.git = options.hooks = "hooks" in chosen
     options.agent = [name for name in chosen if name in agents]
     return "ingest" in chosen
+
+
+def _install_hooks(session: CommandContext, root: str) -> tuple[dict[str, Json], list[str], int]:
+    """Installs the git hooks in the repository that the store lies in: their states, a line per change and the exit code."""
+    from memcli.cli.git_hooks import install_hooks
+    from memcli.git import DEFAULT
+
+    session.options["root"] = root
+    # Hooks are installed in the repository of the working directory, which --root may lie outside of.
+    with chdir(os.path.dirname(root)):
+        return install_hooks(session, DEFAULT)
+
+
+def _ingest(session: CommandContext, root: str) -> None:
+    """Ingests the history and the files of the repository that the store at `root` lies in."""
+    from memcli.git.repository import find_repository
+
+    ingest = find_verb("ingest")
+    session.options["root"] = root
+    with chdir(os.path.dirname(root)):
+        if find_repository(os.getcwd()).head():
+            ingest.function(session, ingest.options(git="HEAD"))
+        ingest.function(session, ingest.options(files=["."]))
 
 
 def _install_driver(root: str) -> list[str]:
