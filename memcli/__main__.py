@@ -17,8 +17,6 @@ _INTERRUPTED = 130
 _COLLECT_AFTER = 50_000
 """New containers between two runs of the garbage collector. With Python's 700, a tenth of a recall is spent on looking for
 garbage that a short command does not make."""
-_ANSWERED = ("recall", "get", "show", "list", "guard", "hook")
-"""`client.VERBS`, which not every command has to import."""
 
 
 def main() -> None:
@@ -40,8 +38,7 @@ def main() -> None:
 
             complete(sys.argv[2:])
             _exit(0)
-        if sys.argv[1:2] and sys.argv[1] in _ANSWERED:
-            _ask_helper(sys.argv[1:])
+        _ask_helper(sys.argv[1:])
         from memcli.cli.output import finish, prepare_streams, reported
 
         prepare_streams()

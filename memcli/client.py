@@ -128,7 +128,7 @@ def may_ask(args: Sequence[str], environ: Mapping[str, str]) -> bool:
     depend on what another process holds, unless a helper is required.
     """
     mode = environ.get(VARIABLE, "")
-    if mode == OFF or args[0] not in VERBS or not hasattr(os, "geteuid"):
+    if mode == OFF or not args or args[0] not in VERBS:
         return False
     if args[0] == "hook" and not ("--agent" in args and args[1:2] == ["run"] and args[2:3] not in _OF_SESSIONS):
         return False  # those of git work in the background, and those of a session start and end the helper

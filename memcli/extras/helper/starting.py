@@ -24,8 +24,6 @@ def start_helper(root: str = "", session: str = "", parents: Sequence[int] = ())
     environ = os.environ
     if environ.get(client.VARIABLE) == client.OFF or environ.get("CI") or environ.get("MEMCLI_FREEZE_CLOCK"):
         return
-    if not hasattr(os, "fork"):
-        return
     with suppress(MemcliError, OSError):
         root = root or locate({}, environ) or ""
         if root:
