@@ -22,5 +22,6 @@ def cancelled_by(is_cancelled: Callable[[], bool]) -> Iterator[None]:
 def check_cancelled() -> None:
     """Raises KeyboardInterrupt, as Ctrl-C does, once the caller has cancelled the call. Long work calls it now and then, and
     every write calls it first."""
+    # No Exception, so that no handler on the way takes it for a failure of what it tries.
     if _is_cancelled.get()():
         raise KeyboardInterrupt("the caller cancelled the call")

@@ -132,4 +132,5 @@ def reason(error: MemcliError | OSError) -> str:
 
 def hint_of(error: OSError, otherwise: str) -> str:
     """The hint for an error of the system: `otherwise`, unless the process has no file descriptors left."""
+    # Whoever runs out of descriptors would look at permissions in vain.
     return "raise the limit on open files (`ulimit -n`)" if error.errno in _TOO_MANY_FILES else otherwise

@@ -134,6 +134,7 @@ class Record(metaclass=_RecordType):
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in as_dict(self).items())})"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # By default, pickle sets the slots of a copy one by one, which a record refuses.
         return _remake, (type(self), as_dict(self))
 
 

@@ -170,6 +170,7 @@ def has_password(url: str) -> bool:
     """Whether the URL of a server contains a password."""
     from urllib.parse import unquote
 
+    # Unquoted as libpq does it, or an escape in the name of the parameter would hide it.
     address, _, query = url.partition("://")[2].partition("?")
     names = {unquote(part.partition("=")[0]).lower() for part in query.split("&")}
     return ":" in unquote(address.rpartition("@")[0]) or not names.isdisjoint(("password", "sslpassword"))

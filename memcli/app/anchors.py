@@ -145,6 +145,7 @@ class Checker:
             anchor, _ = anchors[n]
             if now and may_follow(anchor, now, is_there=self._files[anchor.file] is not None):
                 lost.append((n, now))
+        # Git is run once for all commits: with a process for each, a few dozen stale anchors delay every recall.
         self._reader.look_back([anchors[n][1] for n, _ in lost])
         self._reader.texts_at([(commit, anchors[n][0].file) for n, _ in lost if (commit := anchors[n][1])])
         for n, now in lost:
@@ -230,6 +231,7 @@ def with_anchors(sections: Sequence[Section], code: Mapping[str, LoadCode]) -> t
         ]
         if (reader := load()) is None:
             continue
+        # Bounded, since a recall must not take longer the more code its memories are anchored to.
         states = Checker(reader, is_bounded=True).check([(anchor, commit) for _, anchor, commit in made])
         found: dict[int, list[Checked]] = {}
         for (n, _, _), now in zip(made, states, strict=False):
@@ -241,6 +243,7 @@ def with_anchors(sections: Sequence[Section], code: Mapping[str, LoadCode]) -> t
                 score = round(section.score * DOUBTFUL_SHARE, 4)
                 section = replace(section, score=score, why={**section.why, "anchors": round(score - section.score, 4)})
             checked[n] = section
+    # From the end: to move a section back changes no index that is still to be visited.
     for n in range(len(checked) - 1, -1, -1):
         if checked[n].is_doubtful and not checked[n].memory.pinned:
             after = [m for m in range(n + 1, len(checked)) if checked[m].score > checked[n].score]

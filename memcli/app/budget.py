@@ -75,6 +75,7 @@ def _chosen(sections: Sequence[Section], measure: Measure, room: int, is_raw: bo
     for section in sections:
         usual, fuller = ([(level, cost(section, level)) for level in levels] for levels in forms(section, is_raw))
         costs.append(Forms(usual, fuller, [place for _, place in section.more], partial(cost, section, PASSAGES)))
+    # The order of the steps does not depend on the budget, so that a larger one never shows less.
     steps = fill(costs, room - frame) or [(0, one.level or "", 0)]
     # Each memory is measured alone, but the lines around them may grow with their number.
     while steps and measure(after(steps)) > room:

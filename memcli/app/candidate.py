@@ -52,6 +52,7 @@ _NOTED: Mapping[str, Shape] = {"given": TEXTS, "supersedes": TEXT, "path": TEXT,
 
 def as_proposal(candidate: Candidate, supersedes: str | None, target: Json) -> Candidate:
     """The candidate as a proposal to supersede a memory, or to change `target`, the id and hash of the one at its path."""
+    # The review refuses a proposal where the memory at its path is no longer this `target`.
     noted = {
         "given": sorted(candidate.given),
         "supersedes": supersedes,
@@ -69,6 +70,7 @@ def set_apart(candidate: Candidate, shelf: Shelf) -> Candidate:
     """
     given = candidate.given
     there = shelf.get(given["id"]) if "id" in given else shelf.at(given["path"]) if "path" in given else None
+    # It would replace that proposal, whose text is stored nowhere else.
     if there is None or there.hash == candidate.hash or is_read(given):
         return candidate
     base = given.get("path", there.path)
@@ -136,6 +138,7 @@ def follows(describe: Describe, memory: Memory, raw: str) -> dict[str, Any]:
     """The summaries and chunks of a memory whose text becomes `raw`, and the tags, where these were derived and not given."""
     made = describe({"kind": memory.kind, "metadata": memory.metadata, "raw": raw})
     names = ("summary_micro", "summary_short", "summary_long", "chunks")
+    # Tags that were made of the old text may name what the new one no longer says; tags that a user chose stay.
     tags = {"tags": made.get("tags")} if has_made_tags(describe, memory) else {}
     return {**{name: made.get(name) for name in names}, **tags}
 

@@ -119,6 +119,7 @@ class SpaceReader:
         self.snapshot = snapshot
         self._index: IndexedSpace | None = None
         self._file: FileCatalogue | None = None
+        # To parse the file of a large space takes seconds and much memory, and most lookups need one memory of it.
         if snapshot.fingerprint:
             self._index = workspace.index.existing(snapshot)
 
@@ -255,6 +256,7 @@ def get_with_digests(
                 space, memory = find_in(spaces, ref)
             except (NotFoundError, UsageError) as error:
                 if (other := find_elsewhere(workspace, ref)) is None:
+                    # One reference that names nothing must not keep the others from being shown.
                     errors.append(error)
                     continue
                 workspace.warn(f"{ref!r} is in space {other[0]!r} of the user-wide store")
@@ -372,6 +374,8 @@ def load_tree(workspace: Workspace, under: str, depth: int | None) -> tuple[Tree
         places = list(first.places(wanted))
         found = _stored_and_shown(workspace, ((first, place) for place in places if place[1] != ""), SUMMARY)
         is_reviewed = partial(workspace.trust.is_reviewed, first.name)
+        # As overviews, in which a memory with instructions to an agent has no summary: no renderer can forget to hide
+        # it.
         memories = [Overview(stored, shown, is_reviewed) for _, stored, shown in found]
         cut = [path for path, what in places if what == ""]
         branches = Counter[str]()

@@ -161,6 +161,8 @@ def _compared(
     for memory, _ in near if space == workspace.space else ():
         # The memory that the candidate will update, or repeats exactly.
         is_itself = memory.id == given.get("id") or memory.path == given.get("path") or memory.hash == candidate.hash
+        # What is superseded is another memory, even at the same path: what was accepted for it says nothing of the new
+        # text.
         if is_itself and not (ended and _is_named(memory, ended)):
             own.append(memory)
     accepted = {link["to"] for memory in own for link in memory.links if link.get("accepted")}

@@ -72,6 +72,7 @@ def link_found(workspace: Workspace, memory: Memory) -> list[Found]:
         return draft.change()
 
     if any(wanted):
+        # The new text is stored by now, and a link can be made later: a failure is a warning.
         with workspace.behind_the_write():
             workspace.store.update(workspace.space, change)
     known = set(contradicted(memory))

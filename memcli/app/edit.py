@@ -57,6 +57,7 @@ def alter(
             # Of a memory that is copied now, the caller has read the original.
             check_digest(copies.original(ref) or copies.find(draft, ref), digest)
         for name, memory in found.items():
+            # Somebody may have put a secret into the file by hand: a memory that is changed is redacted as a whole.
             (clean,) = workspace.redactor.rewrite([memory], shelf.header.policy)
             changed = change(clean, draft)
             after[name] = memory if changed == memory else _edition(memory, changed, now)
@@ -89,6 +90,7 @@ def _at_home(
     try:
         return act(workspace, refs)
     except NotFoundError:
+        # Recall shows memories of the journal, too, so that users and agents refer to them here.
         journal = next((name for name in workspace.spaces_to_read[1:] if is_journal(name)), "")
         if not journal:
             raise
@@ -275,6 +277,7 @@ def _edited(shelf: Shelf, memory: Memory, fields: dict[str, Json], flags: Sequen
     if not str(data.get("raw", "")).strip() and data.get("content") is None:
         raise UsageError("a memory needs raw or content", "use `memcli forget` to remove a memory from recall")
     content = encode(data["content"]) if data.get("content") is not None else b""
+    # Only the inspection of the text sets these marks: an edit can neither accept a memory nor clear it.
     marks = {name: stored["metadata"][name] for name in (UNTRUSTED, ACCEPTED) if name in stored["metadata"]}
     given = with_flags(without_marks(data.get("metadata", {})), [*flags, *memory.metadata.get(FLAGS, ())])
     data["metadata"] = {**given, **marks, "hash": text_hash(data.get("raw", ""), content)}

@@ -44,6 +44,7 @@ def export_space(
     if part:
         wanted = CatalogueFilter(under, tuple(kinds), tuple(tags), inactive=True)
         space = replace(space, objects=tuple(filter(wanted.has, space.objects)))
+    # Redaction on the way in is no proof: files are edited by hand, and older rules found less.
     clean, count = workspace.redactor.clean_space(space)
     if count and not redact:
         places = "1 place has" if count == 1 else f"{count} places have"

@@ -139,6 +139,7 @@ def consult(workspace: Workspace, edits: Sequence[FileEdit], limit: int) -> list
         topic="", now=workspace.clock(), limit=limit, kinds=ADVICE_KINDS, min_score=_MIN_POINTS,
         weights={"importance": 0.0}, edits=tuple(edits),
     )  # fmt: skip
+    # The recall itself notes nothing: nobody asked a question, and what is shown counts as injected.
     (bundle,) = recall(workspace.copy_with(is_noted=False), [query], with_global=False)
     note_bundle(workspace, bundle, INJECT)
     found = sorted((section.memory for section in bundle.sections), key=lambda memory: ADVICE_KINDS.index(memory.kind))

@@ -159,6 +159,7 @@ def by_home(workspace: Workspace, refs: Sequence[str], *, recursive: bool = Fals
                     if name is None:
                         raise
                     return beyond(workspace, ref, name)
+            # A memory of a derived space is changed as a copy in `main`, which `app/repo.py` makes.
             if space.name == workspace.space or space.policy.is_derived:
                 return workspace
             return workspace.copy_with(space=space.name, is_space_named=True)
@@ -175,6 +176,7 @@ def grouped(refs: Sequence[str], home: Callable[[str], Workspace]) -> tuple[Home
         try:
             one = home(ref)
         except (NotFoundError, UsageError) as error:
+            # One reference that names nothing must not keep the others from being changed.
             errors.append(error)
         else:
             found.setdefault((one.root, one.space), (one, []))[1].append(ref)

@@ -100,6 +100,8 @@ def ingest(
         failed = len(done.failed)
         outcomes = list(_stored(workspace, batch, propose, places, retained, done))
         retained = {*retained, *(outcome.id for outcome in outcomes)} if unfinished else set()
+        # The memories at a place stay where one of its candidates failed, in this or an earlier write: they may be its
+        # old version.
         spoiled = unfinished if spoiled or len(done.failed) > failed else ()
         if not propose and not any(outcome.status == "proposed" for outcome in outcomes):
             # Last: after a crash before this line, the commits are only read again.
@@ -123,6 +125,7 @@ def retire_missing(workspace: Workspace, is_missing: Callable[[str, Callable[[st
     `is_missing` gets the name of a file as a memory has it, which may be redacted, and a function that redacts the name of a
     file in this way.
     """
+    # Memories have the redacted name: under its own name, such a file would never be found missing.
     known = _names_known(workspace)
 
     def is_meant(memory: Memory) -> bool:
@@ -172,6 +175,7 @@ def _prepared(
                 candidate = prepare(workspace, given)
             except UsageError:
                 done.skipped["unfit"] += 1  # too long, or empty after redaction
+            # A failing disk is no fault of the document at hand, and would fail for the next one as well.
             except (MemcliError, OSError):
                 raise
             except Exception as error:  # noqa: BLE001

@@ -68,6 +68,7 @@ def collect_ended(workspace: Workspace, *, dry_run: bool = False) -> list[Memory
 
 
 def _chosen(workspace: Workspace, ref: str) -> Session:
+    # Sessions belong to the space that they are held in; the journal has only what they yield.
     if workspace.space == JOURNAL:
         workspace = workspace.copy_with(space=workspace.main)
     return sessions.find(workspace, ref) if ref else sessions.current(workspace, ACTIVE, PAUSED)
@@ -79,6 +80,7 @@ def _is_over(workspace: Workspace, name: str, *, is_private: bool) -> bool:
         if name in workspace.sessions.ids(space):
             try:
                 return workspace.sessions.open(space, name).state == ENDED
+            # A session that cannot be read may still go on.
             except (NotFoundError, CorruptError):
                 return False
     return is_private

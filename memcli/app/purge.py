@@ -78,6 +78,7 @@ def find_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
     read."""
     skipped: list[str] = []
     found = [memory for _, memories in _trashed(workspace, refs, skipped.append) for memory in memories]
+    # The run that cannot be read may be the one that has it, and a leaked secret must not be reported as absent.
     if skipped and not found:
         what = f"cannot look for {', '.join(refs)} in the whole trash: {'; '.join(skipped)}"
         raise StoreError(what, "`memcli check store` lists what is damaged")
@@ -152,6 +153,7 @@ def _is_erased(workspace: Workspace, space: str, now: bool) -> bool:
 
 def _check_erasable(workspace: Workspace, memories: Sequence[Memory]) -> None:
     """Raises StoreError when a file cannot be written that has one of the memories, or another one with the same text."""
+    # Asked before anything is deleted: otherwise a purge would report as erased what stays in a folder it cannot write.
     workspace.check_erasable({mark for memory in memories for mark in (memory.id, memory.hash) if mark})
 
 

@@ -84,6 +84,7 @@ class Views:
         """Calls `work` with these arguments; if an index turns out to be damaged, rebuilds the indexes and calls it once more."""
         try:
             return work(*given)
+        # Any exception: damaged content fails far from where it is read, and would end every recall until a rebuild.
         except Exception as error:
             if not shows_damage(error):
                 raise
@@ -178,6 +179,7 @@ def on_one_scale(found: Sequence[SpaceHits], least: float = 0.0) -> list[SpaceHi
     most = max(strength, default=0.0)
     comparable = []
     for f, own in zip(found, strength, strict=True):
+        # The least score of a query is meant for the scores that are printed, and this changes them.
         ranking = scaled(f.ranking, math.sqrt(own / most) if own else 1.0, least)
         share = JOURNAL_SHARE if is_journal(f.place.space) else 1.0
         comparable.append(replace(f, ranking=scaled(ranking, share, least)))
@@ -314,6 +316,7 @@ def answer(places: Sequence[SearchedSpace], label: str, query: Query) -> Bundle:
     own = {place.space: place.size for place in places if place.name == place.space}
 
     def redact_by_all(text: str) -> str:
+        # A secret by the rules of one space must not be printed beside the memories of another.
         for place in places:
             text = place.redact(text)
         return text

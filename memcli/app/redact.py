@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SUMMARY = ("id", "path", "kind", "summary_micro", "tags", "superseded_by")
 """The fields that a list shows."""
+# Mostly no memory of a block has a secret, which one search over all of its texts shows.
 _BLOCK = 50
 
 
@@ -127,6 +128,7 @@ class Redactor:
         """The detector for output by a policy. Where the policy is invalid, warns and uses all built-in rules."""
         try:
             return self.by_policy(self._in_force(policy).pii_redaction)
+        # The policy may have come with a clone: a wrong field in it must stop no reads.
         except UsageError as error:
             self._warn(f"{error.message}; using the built-in redaction rules")
             return self.by_policy({})

@@ -191,6 +191,7 @@ def fold(
     Raises NotFoundError for an unknown reference, UsageError for fields that contradict each other, and RefusedError if
     the space is full and its policy allows no deletion.
     """
+    # Whoever holds the lock folds the requests of others with its own: a request says all that this depends on.
     if request.get("may_wait") and shelf.header.policy.review:
         return Change(), None
     upserter = Upserter(shelf, request["now"], is_in_trash, describe, follow)
@@ -246,6 +247,7 @@ def prepare(workspace: Workspace, fields: Mapping[str, Json], describe: Describe
         fields = anchored(workspace, fields)
     given = checked_fields({k: v for k, v in fields.items() if k not in HINTS})
     if "raw" in given:
+        # Agents quote what recall has shown them; stored again, it would count as confirmed.
         given["raw"] = own_words(given["raw"])
     if not given.get("raw", "").strip() and "content" not in given:
         raise UsageError(
@@ -269,6 +271,7 @@ def prepare(workspace: Workspace, fields: Mapping[str, Json], describe: Describe
     metadata = {
         **({"project": hints["project"]} if "project" in hints else {}),
         "space": workspace.space,
+        # A caller must not accept its own text by setting the mark in the metadata.
         **without_marks(given.get("metadata", {})),
         "hash": digest,
     }

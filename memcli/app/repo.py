@@ -122,6 +122,7 @@ def _marks(workspace: Workspace, stored: Mapping[str, _Stored]) -> dict[str, str
             by_hash.setdefault(digest, name)
     marks: dict[str, str | None] = {}
     for name, one in stored.items():
+        # Superseded by another memory of the repository, as one decision record by a later one, and not by `main`.
         if one.superseded_by in stored:
             continue
         by = by_hash.get(one.hash)
@@ -299,6 +300,7 @@ def references(fields: Mapping[str, Any]) -> list[str]:
 def _copy(workspace: Workspace, shelf: Shelf, memory: Memory) -> Memory:
     """A copy of a memory for the space of the workspace, with a new id, a free path, and references within that space alone."""
     space = workspace.space
+    # Ids in the trash are taken: `restore` would find another memory in their place.
     removed = {m.id for run in workspace.trash.runs() if run.space.name == space for m in run.space.objects}
     paths = (memory.path, *(marked(memory.path, short_digest(f"{memory.id}{n or ''}", 8)) for n in range(100)))
     path = next(path for path in paths if shelf.at(path) is None)

@@ -56,6 +56,7 @@ def scan(document: Document, rules: Rules) -> list[Leak]:
     if tree is not None:
         policy = tree.get("policy") if tree.get("format") == SPACE else None
         wanted = spelled_out(policy).get("pii_redaction", {}) if isinstance(policy, dict) else {}
+        # An invalid policy must not hide a secret from the scan: all built-in rules apply then.
         is_usable = not problem(wanted, POLICY_FIELDS["pii_redaction"], "")
         return list(_in_tree(document, tree, rules(wanted if is_usable else {})))
     detector = rules({"detectors": [SECRETS, f"-{EMAIL}"]})
@@ -91,6 +92,7 @@ def _in_tree(document: Document, tree: Mapping[str, Json], detector: Detector) -
     for memory in (header, *memories):
         name, path = ("", "") if memory is header else (str(memory.get("id", "")), str(memory.get("path", "")))
         for field, kind, mark in find_in_memory(detector, memory):
+            # The id and the path may be made of the secret that is reported.
             yield Leak(
                 file=document.name,
                 commit=document.commit,

@@ -36,6 +36,7 @@ from memcli.summarize.summaries import clip
 
 Results = Mapping[str, int]
 """The memories that earlier ends of a session made: their versions by digests of their text, and of their path (0)."""
+# A text or path that somebody purges later must not stay here: the digest is enough to recognize it.
 _LENGTH = 32
 """The number of hex digits of these digests."""
 
@@ -192,6 +193,7 @@ def finish_all(workspace: Workspace) -> list[Ended]:
                     workspace.sessions.unmark_ending(workspace.space, name)
             except NotFoundError:  # deleted since
                 workspace.sessions.unmark_ending(workspace.space, name)
+            # One session that cannot be read, or stored, must not hold up the ends of the others.
             except (CorruptError, RefusedError) as error:
                 workspace.warn(f"what session {name} yields is not kept yet: {error.message}")
     return done
@@ -347,6 +349,7 @@ def _of_fact(session: Session, fact: Fact, messages: Sequence[Message]) -> dict[
 def _common(session: Session, messages: Sequence[Message], turns: tuple[int, int]) -> dict[str, Json]:
     """The provenance and date of a memory of a session: the date of the last of its messages, or of the nearest one before that
     has a date, or of the start of the session."""
+    # Dated by the end, a fact of an old conversation would rank as new, and replace what was decided since.
     at = next((messages[n - 1].at for n in range(turns[1], 0, -1) if messages[n - 1].at), session.started_at)
     dated = {"created_at": at} if at else {}
     return {"provenance": {"source": "extracted", "session": session.id, "messages": list(turns)}, **dated}

@@ -43,6 +43,7 @@ def embed_spaces(workspace: Workspace, goes_on: Callable[[], bool] = lambda: Tru
         for over, name in spaces:
             if not _embed(over, name, is_current):
                 return False
+            # Chosen anew, since a note that was stored meanwhile would wait behind the vectors of a whole history.
             if not is_current():
                 break
         else:

@@ -165,6 +165,7 @@ class Upserter:
     def make_room(self, advice: Json = None) -> tuple[frozenset[str], Sequence[AdvisedStep]]:
         """Selects the memories to delete where the space would exceed its `max_objects`: first by the `advice` of a model, as far
         as that is still possible. Returns their ids, and the steps of the advice. Raises RefusedError."""
+        # Whoever stores a memory is told that it is stored: the same write must not delete it.
         spared = frozenset(self.changed)
         done = self._follow(self.draft, advice, spared, self._now, self._describe, self.keep) if advice else ()
         spared |= {step.merged.id for step in done if step.merged}
@@ -196,6 +197,8 @@ class Upserter:
         """`given`; where its path belongs to a memory of another source, with a free path below. For memories read from files."""
         if "id" in given or "path" not in given or not is_read(given):
             return given
+        # What a person stored at the path of a file would be replaced by what the file says, without a trace. The mark
+        # is made of the path, so that the file finds its own memory the next time.
         path = given["path"]
         marks = (short_digest(f"{path}{n or ''}", 8) for n in count())
         places = chain([path], (marked(path, mark, "/") for mark in marks))

@@ -41,6 +41,7 @@ def note_bundle(workspace: Workspace, bundle: Bundle, act: str = RECALL, without
     if workspace.is_noted:
         workspace.usage.note(uses, topic)
     theirs = [use for use in uses if use.space.startswith(ELSEWHERE)]
+    # The upkeep of the user-wide store reads the log of that store alone.
     if theirs and (other := workspace.elsewhere):
         other.usage.note([replace(use, space=use.space.removeprefix(ELSEWHERE)) for use in theirs], topic)
 

@@ -247,6 +247,7 @@ def opened(workspace: Workspace, space: str | None = None) -> Iterator[tuple[Sna
 
 def shows_damage(error: Exception) -> bool:
     """Whether an error may be caused by an index with damaged content, which is then to be rebuilt."""
+    # By its name: `app` does no I/O and may not import sqlite3.
     if type(error).__name__ == "OperationalError":  # of SQLite: most often the database is only locked
         return "no such" in str(error)
     return isinstance(error, CorruptError) or not isinstance(error, (MemcliError, OSError))

@@ -64,6 +64,7 @@ class Lineage(Record):
 
     def follows(self, earlier: Lineage) -> bool:
         """Whether this may be a later version of the same space in the same store."""
+        # By the id of the schema, not the address: behind it a server may have been wiped, restored or replaced.
         return self.store == earlier.store and (self.epoch, self.version) >= (earlier.epoch, earlier.version)
 
 

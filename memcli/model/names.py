@@ -80,6 +80,7 @@ _SPACE = regex(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))]
 )
+# A slash inside, since other tools number the parts of an id behind one; each part is checked, so that it is no path.
 _ID = regex(r"[A-Za-z0-9_][A-Za-z0-9_.:+@-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.:+@-]*)*\Z")
 _SHORT = regex(rf"[a-z0-9]{{{SHORTEST},60}}\Z")
 _SESSION = regex(r"ses_[a-z0-9]{1,60}\Z")
@@ -154,6 +155,7 @@ def slug(text: str, limit: int = MAX_TAG) -> str:
 
 def marked(path: str, mark: str, sign: str = "-") -> str:
     """`path`, cut if necessary, with `sign` and `mark` after it, to make it unique."""
+    # A cut may end at a slash, and the mark would begin a segment with a dash, which no path may have.
     return f"{path[:_BEFORE_MARK].rstrip('/')}{sign}{mark}"
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 else:
+    # To import `typing` takes a good part of a short command, and at run time no protocol is checked.
     Protocol = object
 
 Fold = Callable[["Shelf", "Json"], "tuple[Change, Json]"]

@@ -28,6 +28,7 @@ def follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[st
     `pairs` is the input of a post-rewrite hook: the rewritten commits. Raises MemcliError.
     """
     repository = find_repository(os.getcwd())
+    # By its git folder: each work tree of the repository has a head of its own.
     git_dir = os.path.relpath(os.path.realpath(repository.git_dir()), os.path.realpath(workspace.root))
     head = repository.head()
     if not head:
@@ -105,6 +106,7 @@ def _start(repository: Repository, hook: str, arguments: Sequence[str]) -> str:
     """The commit after which the first call in a work tree ingests; empty for the last commit alone."""
     if hook == "post-checkout":
         before = arguments[0] if arguments else ""
+        # Git passes zeros in place of a commit where it has just made the clone or the work tree.
         return before if before.strip("0") and repository.has_commit(before) else repository.head()
     if hook == "post-merge" or (hook == "post-rewrite" and "rebase" in arguments):
         try:
@@ -128,6 +130,7 @@ def _ingest(
     left: dict[str, Json] = {}
     if count > MAX_COMMITS:
         left = {"left_out": count, "hint": f"memcli ingest --git {revisions}"}
+        # The commit that was just made is ingested in any case; the others may be the history of a whole branch.
         if hook != "post-commit":
             return {"outcome": "too many commits", **left}
         revisions = f"{head}^!"

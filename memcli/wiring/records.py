@@ -73,6 +73,8 @@ class LocalRecords:
         def keep(removed: Space, severed: Sequence[Severed], replacing: Sequence[Memory]) -> str:
             from memcli.safety.secrets.detector import Detector
 
+            # The trash must not repeat a secret that somebody wrote into the file by hand, nor an id that is made of
+            # one.
             clean = replace(removed, objects=tuple(show(removed.objects, removed.policy)))
             find = Detector({}, lambda _: "").find
             return self.trash.keep(clean, [one for one in severed if not find(one.id)], replacing)
@@ -120,6 +122,7 @@ def _user(environ: Mapping[str, str]) -> str:
     from memcli.safety.secrets.detector import Detector
 
     named = "".join(c for c in named if c.isprintable())
+    # A name may be an e-mail address, and the audit log keeps what is written there.
     return Detector({}, lambda _: "").redact(named)[0][:_MAX_USER]
 
 
@@ -175,6 +178,7 @@ def _files(layout: Layout, texts: Sequence[str], skip: _Skip) -> Iterator[str]:
                 path = os.path.join(place, file)
                 shown = os.path.join(name, os.path.relpath(path, top))
                 try:
+                    # In blocks: an export may be larger than the memory, and a text may lie across two of them.
                     if has_any(read_blocks(path, _BLOCK), wanted):
                         yield shown
                 except FileNotFoundError:

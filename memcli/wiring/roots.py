@@ -43,6 +43,7 @@ def locate(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str
         return check_root(root)
     here, home = os.getcwd(), os.path.expanduser("~")
     found = find_root(here, home)
+    # A store of a folder above must not stand in for the one that git tracks here and a sparse checkout leaves out.
     _check_above(here, home, found)
     return found
 
@@ -86,6 +87,7 @@ def read_config(layout: Layout) -> Config:
         raise UsageError(f"{FOLDER}/config.toml: nested too deeply", "correct the file") from None
     except ValueError as error:  # TOMLDecodeError, UnicodeDecodeError, and a number with too many digits
         raise UsageError(f"{FOLDER}/config.toml: {error}", "correct the file") from None
+    # Everybody who clones the repository would have it.
     if has_password(found.values.get("store", "")):
         raise UsageError(
             f"{FOLDER}/config.toml: store contains a password",

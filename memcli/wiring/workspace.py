@@ -149,6 +149,7 @@ class StoreWorkspace(Workspace):
             self._spaces = self._server.store
         self.store = self._past or LinkedStore(self._spaces, lambda: self.trash, warn, observer.written)
         private = layout.private("inbox")
+        # In files even if the spaces are on a server: proposals are for the user of this machine to review.
         self.inbox = FileStore(Layout(private, private), self._fold, wait=self._wait, is_local=True)
 
         def remote() -> Remote:
@@ -228,6 +229,7 @@ class StoreWorkspace(Workspace):
         return self.copy_with(
             store=FileStore(own, self._fold, wait=self._wait, is_local=True),
             index=open_index(self.embedder, self.load_embedder, own, self._keep, self.warn, self.progress),
+            # Messages are short, and are found as well by their texts as with summaries.
             describe=describe_plainly,
             root=own.root,
             is_space_named=True,

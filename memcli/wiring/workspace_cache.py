@@ -71,6 +71,7 @@ class WorkspaceCache:
         return new
 
     def __del__(self) -> None:
+        # An abandoned call uses its cache to the end: the last reference closes the views, and not the successor.
         self.close()
 
     def close(self) -> None:
