@@ -132,6 +132,7 @@ def write_file(
     mark = f"{TEMP_MARK}{'' if alone else os.getpid()}"
     temp = os.path.join(folder, f".{name}{mark}")
     try:
+        # A rename would replace the link and leave the file behind it as it was.
         if os.path.islink(path):
             raise OSError(errno.ELOOP, "it is a symbolic link")
         if temporary:
@@ -166,6 +167,7 @@ def place_file(path: str, data: bytes) -> int:
     """
     folder, name = os.path.split(path)
     temp = os.path.join(folder, f".{name}{TEMP_MARK}")
+    # Renamed into place, so that a process that lists the folder never reads half of a file.
     fd = beneath.open_file(temp, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
     try:
         _write_all(fd, [data])
@@ -325,6 +327,7 @@ def _write_temp(
     temp: str, pieces: Iterable[Piece], mode: int, changed_ns: int | None = None, root: str = ""
 ) -> os.stat_result:
     with suppress(FileNotFoundError):
+        # A killed writer may have left a file of this name, and O_EXCL, which follows no link, would fail at it.
         beneath.unlink(temp, root)
     fd = beneath.open_file(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode, root)
     try:

@@ -94,6 +94,8 @@ class FileStore:
         def answered() -> bool:
             nonlocal mail
             check_cancelled()
+            # Called only while another process holds the lock: a writer that is alone places no request. The caller may
+            # have cancelled the command meanwhile, and then must not find it carried out.
             mail = mail or journal.place({**request, "by": books.log().who.name()} if books else request)
             return mail.answered()
 
@@ -116,6 +118,7 @@ class FileStore:
                 raise
             raise _cannot_tell(space, "the process that was writing it did not answer") from None
         finally:
+            # After Ctrl-C too, or the next writer would carry the request out.
             if mail is not None:
                 mail.take_back()
                 mail.close()
@@ -132,6 +135,7 @@ class FileStore:
                     raise NotFoundError(f"no space {space!r}", "`memcli space list` lists the spaces")
             check(before)
             if books:
+                # By the memories that still exist: what a killed writer did not come to remove must not be erased.
                 books.settle(space, snapshot.fingerprint, {memory.id: memory for memory in before.objects}.get)
                 books.log().check(space)
             touched = tuple(Touched(m.id, m.path, memory_digest(m), "") for m in before.objects)
@@ -170,8 +174,11 @@ class FileStore:
             acts.append(act_of(receipt, policy, draft.header.policy, change=own))
             whole = draft.change()
             if whole:
+                # The version of the stored header counts too; of its policy only what this write leaves, so that a wrong
+                # field can be corrected.
                 for header in (replace(shelf.header, policy=draft.header.policy), draft.header):
                     check_writable(header, _where(space), self._is_accepted)
+                # A deletion that cannot be recorded is refused; what was only added or changed is recorded later.
                 if books and any(act and act.must_be_recorded for act in acts):
                     books.log().check(space)
                 leaving = draft.going()

@@ -71,6 +71,7 @@ def _copy(source: str, target: str) -> None:
         elif os.path.isdir(source):
             locks = shutil.ignore_patterns("*.lock", "lock")
             shutil.copytree(source, target, symlinks=True, ignore=locks, copy_function=shutil.copyfile)
+            # `copytree` gives its folders the permissions of the originals, which this process may be unable to write.
             for folder, _, _ in os.walk(target):
                 os.chmod(folder, 0o700)
         else:

@@ -114,6 +114,7 @@ class Journal(Record):
         """Adds a request. Raises StoreError."""
         data = encode_line(request) + b"\n"
         for attempt in range(_ATTEMPTS):
+            # Names sort by age, by a clock that is never set back; the holder takes the oldest first.
             name = os.path.join(self._folder, f"{time.monotonic_ns():020d}-{os.getpid()}")
             try:
                 make_folder(self._folder)

@@ -50,6 +50,7 @@ class FileCommits(Record):
             header, _ = self._read(space)
             if not header:
                 make_folder(self._layout.cache(""))
+                # Nothing is flushed: a commit whose line is lost is read once more.
                 replace_file(path, f"{self._rules(space)}\n".encode())
             append_line(path, _lines(commits).encode())
 
@@ -69,6 +70,7 @@ class FileCommits(Record):
 
     def is_settled(self, space: str, state: str) -> bool:
         """Whether neither the space nor the `state` of its sources has changed since `settle`."""
+        # The first line alone: this is asked behind every write of the space `main`.
         header, _ = self._read(space, _MOST_OF_HEADER)
         with closing(self._open(space)) as snapshot:
             return header[1:] == [snapshot.fingerprint, state]

@@ -45,6 +45,7 @@ class Log(Record):
             with suppress(OSError):
                 lines = (read_regular(path, 2 * MAX_BYTES) or b"").splitlines()
             for line in reversed(lines):
+                # A line that a crash tore must not hide the entries before it.
                 with suppress(ValueError):
                     entry = json.loads(line)
                     if isinstance(entry, dict) and event in (None, entry.get("event")):
@@ -98,6 +99,7 @@ class HookLog:
     def skip(self, failures: Iterable[Failure], at: str, settled: Collection[str] = ()) -> None:
         """Records commits that could not be ingested, of which the last 1,000 are stored, and removes those that are `settled`:
         they were ingested after all, or no longer exist. Raises StoreError."""
+        # The hooks go on behind a commit that fails, or it would hold up all later ones; `hook retry` reads this list.
         new = {f.commit: {"commit": f.commit, "reason": f.reason, "at": at} for f in failures if f.commit}
         if new or settled:
             others = [e for e in self.skipped() if e["commit"] not in new and e["commit"] not in settled]

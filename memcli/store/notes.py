@@ -87,6 +87,7 @@ class LocalCounters(Record):
         return {tuple(key.split("\t")): amount for key, amount in self._state.rows("SELECT key, amount FROM counter")}
 
 
+# Beyond this a double, which Prometheus and JavaScript have for all numbers, is no longer exact.
 _MOST = (1 << 53) - 1
 
 
@@ -147,6 +148,7 @@ class LocalUpkeep(Record):
 
     def count(self) -> int:
         """Counts one more recall, and returns the number of recalls that are recorded so far. Never raises."""
+        # The number may lag behind by the recalls that other processes are in: their notes are written when they end.
         before = self._state.tally(_RECALLS)
         self._state.note(lambda connection: count_up(connection, _RECALLS))
         return before + 1

@@ -162,6 +162,7 @@ class Bookkeeping:
         try:
             if entries:
                 self.log().append(space, entries)
+            # Emptied, not removed: the next write then need not flush the folder as well.
             overwrite_file(path, b"")
         except MemcliError as error:
             self._warn(f"saved, but not yet in the audit log: {error.message} ({error.hint}); the next write adds it")

@@ -155,6 +155,7 @@ class PrivatePlace:
         last = ""
         with suppress(OSError):
             last = (read_regular(seen, _MAX_SEEN) or b"").decode("ascii", "replace")
+        # Every command comes through here, so the index is read again only after git has written it.
         if not anew and fingerprint == last:
             return []
         try:

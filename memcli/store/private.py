@@ -47,6 +47,7 @@ def stranded(work_tree: str) -> dict[str, str]:
     """The folders of private state in a repository whose store exists in none of its work trees, each with the root that the
     store would have in `work_tree`."""
     shared = shared_folder(work_tree)
+    # After a store was moved within its repository, its sessions and inbox stay below the old path, where no command looks.
     trees = [work_tree, *work_trees(shared)] if shared else []
     gone = (s for s in sorted(_stores_in(shared)) if not any(os.path.isdir(os.path.join(tree, s)) for tree in trees))
     found = {os.path.join(shared or "", _GIT_FOLDER, store): os.path.join(work_tree, store) for store in gone}
@@ -79,6 +80,7 @@ def may_wait(root: str, private: str) -> bool:
         names = os.listdir(local)
     if WAITING in names or (private != local and any(map(is_private_name, names))):
         return True
+    # Where earlier versions had private state.
     earlier = ("audit", "sessions", os.path.join("spaces", f"{JOURNAL}.json"))
     return any(os.path.lexists(os.path.join(root, name)) for name in earlier)
 

@@ -275,6 +275,7 @@ def _cannot_read(path: str, error: OSError) -> StoreError:
 
 def fingerprint_of(status: os.stat_result) -> str:
     """A text that differs after any change of a file: its size in bytes, modification time in nanoseconds and inode."""
+    # The inode as well: two files of one length can be written within one tick of the file system's clock.
     return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"
 
 

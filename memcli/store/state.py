@@ -213,6 +213,7 @@ class State:
         if not os.path.lexists(path):
             return []
         with self._guarded(path), closing(_open(path, wait)) as connection:
+            # A process that was killed before its first commit leaves a file without tables.
             has_tables = connection.execute("PRAGMA user_version").fetchone()[0]
             return connection.execute(statement, values).fetchall() if has_tables else []
 
@@ -373,6 +374,7 @@ def _open(path: str, wait: float) -> sqlite3.Connection:
     # leaves no second file with rows of the state between two transactions.
     connection.execute("PRAGMA journal_mode = TRUNCATE")
     connection.execute("PRAGMA secure_delete = ON")
+    # VACUUM writes all rows to a temporary database, which would be a file outside of the store.
     connection.execute("PRAGMA temp_store = MEMORY")
     return connection
 

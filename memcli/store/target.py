@@ -58,6 +58,7 @@ def export_target(layout: Layout, path: str, name: str) -> str:
 
     Raises StoreError for a path into `.git` or the store, through a link out of the work tree, or to a file that is no export.
     """
+    # The policy may have come with a clone: its path must reach neither git's hooks nor the store nor a file of the user.
     base = os.path.realpath(layout.work_tree)
     if not path.isprintable() or path.endswith((".jsonl", ".md")):  # a NUL would raise ValueError below
         raise _no_export_path(path)

@@ -37,6 +37,7 @@ class Address:
     @property
     def identity(self) -> str:
         """A digest of host, port, database and schema, which identifies the store."""
+        # Of the environment too: a URL may leave out the host, and two servers would then pass for one.
         given = conninfo_to_dict(self.conninfo)
         parts = [str(given.get(name) or os.environ.get(variable, "")) for name, variable in _PLACE.items()]
         return sha256("\0".join([*parts, self.schema]).encode()).hexdigest()

@@ -15,6 +15,7 @@ from memcli.model.memory import Json
 from memcli.model.usage import Charge, Day, TokenUsage
 from memcli.record import Record, replace
 
+# A mutex of its own: calls are booked while a writer holds the memories of the space.
 _LOCK = "SELECT seize(%s, 'charges', true)"
 _ROWS = "SELECT number, booked, settled FROM charge WHERE space = %s AND day = %s ORDER BY number"
 _DAY = "SELECT space, number, booked, settled FROM charge WHERE day = %s ORDER BY space, number"

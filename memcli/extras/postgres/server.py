@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 MOST_CONNECTIONS = 8
 """The most connections of a process: one that it opens first, and a pool for threads and open snapshots."""
+# The server ends a transaction that idles for longer: while it is open, rows that were deleted stay in the tables.
 _IDLE = "60s"
 _ATTEMPTS = 12
 _SETUP = """SELECT set_config('search_path', %s, false), set_config('lock_timeout', %s, false),
@@ -90,6 +91,7 @@ class Server:
         from psycopg_pool import ConnectionPool, PoolTimeout
 
         with self._mutex:
+            # By default a pool opens four connections ahead of their use, with three threads.
             pool = self._pool = self._pool or ConnectionPool(
                 self.address.conninfo, connection_class=BoundedConnection, kwargs={"autocommit": True},
                 configure=self._configure, min_size=0,

@@ -252,6 +252,7 @@ class ServerStore:
             return done.mark is None or is_marked(connection, space, done.mark)
 
         done = self._server.transact(work, is_done, what, first)
+        # Files only after the commit: a transaction that was rolled back could not restore them.
         going = done.going
         if going is None:
             return done

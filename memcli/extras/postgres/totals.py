@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memcli.extras.postgres.snapshot import Read
 
 
+# A write inserts one row, instead of updating the row of each of its words.
 _FOLD_AFTER, _FOLD_TERMS = 64, 20_000
 """The pending writes, or terms of one write, after which the pending tallies are added to the sums."""
 _SUMS = ("memories", "tokens", *FIELDS, "passages", "terms")

@@ -31,7 +31,9 @@ NEAREST = 400
 
 _MOST_EXACT = 1024
 """Dimensions of an exact dot product: pgvector sums in float32, and 1,024 products of two signed bytes stay below 2^24."""
+# pgvector builds HNSW for halfvec of at most so many dimensions.
 _MOST_INDEXED = 4000
+# In the binary format two 16-bit numbers precede the components: their count, and one that is unused.
 _HALF_HEADER = 4
 _AT_ONCE = 1000
 _TEXTS = """
@@ -95,6 +97,7 @@ class ServerVectors:
         size = self._dimensions
         self._read(
             "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', 'relaxed_order', true)",
+            # The largest value that pgvector takes; an iterative scan goes on until `count` texts are found.
             (str(min(1000, count)),),
         )
         model = _literal(self._at["model"]).replace("%", "%%")

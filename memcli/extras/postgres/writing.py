@@ -28,6 +28,7 @@ from memcli.policy.draft import Draft
 from memcli.record import Record, replace
 
 _OF_SPACE = "SELECT id, body FROM memory WHERE space = %(space)s"
+# '0' follows '/' in the order of bytes, so that the range has all paths below the prefix and can be read from the index.
 _UNDER = """SELECT id, body FROM memory WHERE space = %(space)s AND path = ANY(%(paths)s)
     UNION SELECT id, body FROM unnest(%(paths)s::text[]) prefix
     JOIN memory ON space = %(space)s AND path > prefix || '/' AND path < prefix || '0'"""
@@ -184,6 +185,7 @@ def put(connection: Connection, held: LockedSpace, change: Change, draft: Draft)
     if change.put:
         columns = ([getattr(memory, name) for memory in change.put] for name in ("id", "path", "hash", "updated_at"))
         connection.execute(_PUT, [space, *columns, bodies])
+    # After the memories: a write that changes nothing leaves no empty space behind.
     if held.is_new:
         connection.execute(_MAKE, [space, header])
     connection.execute(_SET, [header, draft.grown, grown, space])

@@ -99,6 +99,7 @@ def _copied(session: CommandContext, source: SyncSide, target: SyncSide, mode: s
     names = copied_spaces(ours, session.options["space"])
     check_copy(ours, theirs, names, is_shared=target.is_server)
     progress = ProgressBar("copying", session.output.quiet)
+    # A space file is replaced whole by every write, so that batches would only repeat the work.
     batch = BATCH if target.is_server else 0
     try:
         return [copy_space(ours, theirs, name, mode, batch, progress, settled, source.shown) for name in names]

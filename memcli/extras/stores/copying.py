@@ -127,10 +127,12 @@ def copy_space(
         after = space
     acts = _missing_entries(source, target, name, mode)
     runs = _missing_runs(source, target, name, mode)
+    # The log first: the act of this copy then follows those that it copies, which a resumed copy expects.
     if acts:
         target.audit.append(name, acts)
     for run in runs:
         target.trash.put(run)
+    # Before the memories are stored: after a crash in between none of them passes for reviewed.
     if target.root != source.root:
         target.trust.bring(name, source.trust.waiting(name))
     changes = _changes(before, after, mode, batch)
