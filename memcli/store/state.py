@@ -156,10 +156,10 @@ class State:
         except _LostError:
             connection = self._begun(path, wait, sync=sync)
         with self._guarded(path), closing(connection):
-            for write in self._held or ():
-                write(connection)
             self._joined[get_ident()] = connection
             try:
+                for write in self._held or ():
+                    write(connection)
                 yield connection
                 connection.execute("COMMIT")
                 self._held = None if self._held is None else []
@@ -183,11 +183,10 @@ class State:
 
     def release(self) -> None:
         """Makes the delayed notes, and ends the delay. Never raises."""
-        held, self._held = self._held, None
-        if held:
-            with suppress(MemcliError, OSError), self.change(self._note_seconds, sync=False) as connection:
-                for write in held:
-                    write(connection)
+        if self._held:
+            with suppress(MemcliError, OSError), self.change(self._note_seconds, sync=False):
+                pass  # a change makes them
+        self._held = None
 
     def rows(self, statement: str, *values: object, strict: bool = False) -> list[tuple[Any, ...]]:
         """The rows that a query returns; none if there is no state yet, or it cannot be read. With `strict`, a state that cannot

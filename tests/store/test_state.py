@@ -107,6 +107,16 @@ def test_a_note_does_not_wait_for_long_and_an_act_says_why(tmp_path: Path, state
     assert not (tmp_path / ".memory/local/quarantine").exists()
 
 
+def test_a_held_note_sees_the_one_before_it(state: State) -> None:
+    gaps = LocalGaps(state)
+    state.hold()
+    for _ in range(2):
+        gaps.note(Gap("which database?", "main", 1, NOW, NOW))
+    put(state, "1")
+    state.release()
+    assert [gap.count for gap in gaps.read()] == [2]
+
+
 @pytest.mark.parametrize("data", [b"not a database " * 300, None])
 def test_a_damaged_file_is_put_aside_with_one_warning(tmp_path: Path, data: bytes | None) -> None:
     make_root(str(tmp_path / ".memory"))
