@@ -49,8 +49,7 @@ def check_above(start: str, home: str, nearest: str | None) -> None:
 def _stores_between(start: str, home: str, nearest: str | None) -> tuple[str, list[str]]:
     """The work tree of `start`, "" if there is none, and the paths at which it could have a store between `start` and the
     `nearest` one."""
-    is_nearest = nearest is not None and os.path.dirname(nearest) == start
-    work_tree = None if is_nearest else find_work_tree(start, home)
+    work_tree = find_work_tree(start, home)
     folder, roots = start, list[str]()
     while work_tree is not None and (root := os.path.join(folder, FOLDER)) != nearest:
         roots.append(root)

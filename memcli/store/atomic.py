@@ -352,13 +352,14 @@ def _write_all(fd: int, pieces: Iterable[Piece]) -> None:
             if len(small) < _SMALL_BYTES:
                 continue
             piece = b""  # noqa: PLW2901 - it is among the small ones
-        _write_whole(fd, small)
-        _write_whole(fd, piece)
+        write_whole(fd, small)
+        write_whole(fd, piece)
         small = bytearray()
-    _write_whole(fd, small)
+    write_whole(fd, small)
 
 
-def _write_whole(fd: int, data: bytes | memoryview | bytearray) -> None:
+def write_whole(fd: int, data: bytes | memoryview | bytearray) -> None:
+    """Writes all of `data`: one call of the system may write a part of it. Raises OSError."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(fd, rest) :]

@@ -149,23 +149,18 @@ def _tops(root: str, private: str) -> Iterator[tuple[str, str]]:
         if "sessions/*/*" in lines:
             files = (name for _, name in _files(os.path.join(root, "sessions"), "sessions"))
             found += [name for name in files if f"!{name}" not in lines]
-    if found:
-        tracked = _tracked(root, found)
-        yield from ((os.path.join(root, name), name) for name in found if name not in tracked)
-
-
-def _tracked(root: str, names: list[str]) -> set[str]:
-    """Those of the names below the store that git tracks: they came with a commit and are not private state."""
-    work_tree = find_work_tree(os.path.dirname(root))
-    index = find_index(work_tree) if work_tree else None
-    if work_tree is None or index is None:
-        return set()
-    store = os.path.relpath(root, work_tree)
-    try:
-        paths = {os.path.relpath(entry.path, store) for entry in index.below([store])}
-    except (OSError, ValueError):
-        return set(names)  # with a damaged index nothing can be shown to be this user's own
-    return {name for name in names if any(path == name or path.startswith(f"{name}/") for path in paths)}
+    work_tree = find_work_tree(os.path.dirname(root)) if found else None
+    tracked: set[str] = set()
+    if work_tree is not None and (index := find_index(work_tree)) is not None:
+        store = os.path.relpath(root, work_tree)
+        try:
+            tracked = {os.path.relpath(entry.path, store) for entry in index.below([store])}
+        except (OSError, ValueError):
+            return  # with a damaged index nothing can be shown to be this user's own
+    for name in found:
+        # What git tracks came with a commit, and is not private state.
+        if not any(path == name or path.startswith(f"{name}/") for path in tracked):
+            yield os.path.join(root, name), name
 
 
 def _files(top: str, inside: str) -> Iterator[tuple[str, str]]:

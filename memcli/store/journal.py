@@ -144,8 +144,29 @@ class Journal(Record):
                 if fingerprint and record.get("fingerprint") == fingerprint:
                     self.answer(record["answers"])
             remove_quietly(fold)
-        found = [self._take_one(name) for name in names if name.endswith((_REQUEST, _TAKEN))]
-        return [waiting for waiting in found if waiting is not None]
+        found = []
+        for name in names:
+            if not name.endswith((_REQUEST, _TAKEN)):
+                continue
+            stem = name.removesuffix(_REQUEST).removesuffix(_TAKEN)
+            path = os.path.join(self._folder, stem + _TAKEN)
+            try:
+                if name.endswith(_REQUEST):
+                    replace(os.path.join(self._folder, name), path)
+                data = read_regular(path, _MAX_BYTES)
+            except OSError:
+                continue  # its writer withdrew it
+            if data is None:
+                continue  # it was answered and removed above
+            lines = data.split(b"\n")
+            if len(lines) > 2:  # a crash between the answer and the removal of the file
+                remove_quietly(path)
+                continue
+            try:
+                found.append((stem, decode_object(lines[0], "a request")))
+            except MemcliError:
+                move_file(path, self._quarantine)
+        return found
 
     def promise(self, fingerprint: str, answers: Mapping[str, Json]) -> None:
         """Records, before the space is written, the answers that are valid once it has this fingerprint. Raises OSError."""
@@ -162,24 +183,3 @@ class Journal(Record):
             remove_quietly(path)
         if answers:
             remove_quietly(os.path.join(self._folder, _FOLD))
-
-    def _take_one(self, name: str) -> tuple[str, Json] | None:
-        stem = name.removesuffix(_REQUEST).removesuffix(_TAKEN)
-        path = os.path.join(self._folder, stem + _TAKEN)
-        try:
-            if name.endswith(_REQUEST):
-                replace(os.path.join(self._folder, name), path)
-            data = read_regular(path, _MAX_BYTES)
-        except OSError:
-            return None  # its writer withdrew it
-        if data is None:
-            return None  # it was answered and removed above
-        lines = data.split(b"\n")
-        if len(lines) > 2:  # a crash between the answer and the removal of the file
-            remove_quietly(path)
-            return None
-        try:
-            return stem, decode_object(lines[0], "a request")
-        except MemcliError:
-            move_file(path, self._quarantine)
-            return None

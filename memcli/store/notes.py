@@ -343,8 +343,19 @@ class LocalUsage:
                 [(space, name, one.count, one.last_at) for name, one in found.items()],
             )
         first, last = connection.execute("SELECT min(id), max(id) FROM usage").fetchone()
-        if last - first >= self._most:
-            _shorten(connection)
+        if last - first < self._most:
+            return
+        # Too many: the older half of the accesses, the oldest judgements beyond 10,000, and the counts beyond MAX_COUNTED go.
+        logged = [_from_json(json.loads(text)) for (text,) in connection.execute("SELECT use FROM usage ORDER BY id")]
+        shown = [use for use in logged if use.act in ACCESSES]
+        judged = [use for use in logged if use.act in JUDGEMENTS]
+        old = [*shown[: (len(shown) + 1) // 2], *judged[:-_MAX_JUDGEMENTS]]
+        connection.executemany(_DROP, {(use.key, use.space) for use in old})
+        connection.execute(
+            "DELETE FROM access WHERE (space, id) IN (SELECT space, id FROM (SELECT space, id, row_number() OVER "
+            "(PARTITION BY space ORDER BY last_at DESC, id DESC) AS place FROM access) WHERE place > ?)",
+            (MAX_COUNTED,),
+        )
 
     def _add(self, connection: sqlite3.Connection, uses: Sequence[Use], topic: str, key: str) -> list[Use]:
         signed = self._sign(" ".join(topic.lower().split())) if topic.strip() else ""
@@ -353,20 +364,6 @@ class LocalUsage:
         rows = [(use.key, use.space, encode_line(_to_json(use)).decode()) for use in noted]
         connection.executemany("INSERT INTO usage (key, space, use) VALUES (?, ?, ?)", rows)
         return noted
-
-
-def _shorten(connection: sqlite3.Connection) -> None:
-    """Deletes the older half of the accesses, the oldest judgements beyond 10,000, and the counts beyond MAX_COUNTED."""
-    uses = [_from_json(json.loads(text)) for (text,) in connection.execute("SELECT use FROM usage ORDER BY id")]
-    shown = [use for use in uses if use.act in ACCESSES]
-    judged = [use for use in uses if use.act in JUDGEMENTS]
-    old = [*shown[: (len(shown) + 1) // 2], *judged[:-_MAX_JUDGEMENTS]]
-    connection.executemany(_DROP, {(use.key, use.space) for use in old})
-    connection.execute(
-        "DELETE FROM access WHERE (space, id) IN (SELECT space, id FROM (SELECT space, id, row_number() OVER "
-        "(PARTITION BY space ORDER BY last_at DESC, id DESC) AS place FROM access) WHERE place > ?)",
-        (MAX_COUNTED,),
-    )
 
 
 def _erase(connection: sqlite3.Connection, space: str, ids: frozenset[str]) -> None:

@@ -118,7 +118,19 @@ class PrivatePlace:
         if _read_seal(folder)[1]:
             return []
         if not can_write(folder):
-            if _names_in(folder) and not _read_seal(folder)[0]:
+            try:
+                names = os.listdir(folder)
+                # Without the right to search the folder, its files look missing, and the private state would pass for empty.
+                if not os.access(folder, os.R_OK | os.X_OK):
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            except FileNotFoundError:
+                return []
+            except OSError as error:
+                raise StoreError(
+                    f"cannot read the private state in {folder}: {error.strerror}",
+                    "make it a folder that you can read and write",
+                ) from None
+            if names and not _read_seal(folder)[0]:
                 raise StoreError(f"{folder} came from another machine and cannot be moved to quarantine", "delete it")
             return []
         make_folder(folder, is_root=True)
@@ -180,23 +192,6 @@ class PrivatePlace:
     def _index(self) -> IndexFile | None:
         work_tree = find_work_tree(os.path.dirname(os.path.realpath(self._layout.root)))
         return find_index(work_tree) if work_tree else None
-
-
-def _names_in(folder: str) -> list[str]:
-    """The names in the folder of the private state; none if it does not exist. Raises StoreError if it cannot be used."""
-    try:
-        names = os.listdir(folder)
-        # Without the right to search the folder, its files look missing, and the private state would pass for empty.
-        if not os.access(folder, os.R_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise StoreError(
-            f"cannot read the private state in {folder}: {error.strerror}",
-            "make it a folder that you can read and write",
-        ) from None
-    return names
 
 
 def describe(aside: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import pairwise
 
 from memcli.errors import StoreError
-from memcli.store.atomic import make_folder, open_own, read_regular, remove_file, write_file
+from memcli.store.atomic import make_folder, open_own, read_regular, remove_file, write_file, write_whole
 from memcli.store.layout import FOLDER, Layout
 
 _MAX_EXPORT = 256 << 20
@@ -25,9 +25,7 @@ def write_out(path: str, data: bytes, mode: int | None = None) -> None:
         try:
             fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
             try:
-                rest = memoryview(data)
-                while rest:
-                    rest = rest[os.write(fd, rest) :]
+                write_whole(fd, data)
             finally:
                 os.close(fd)
         except OSError as error:

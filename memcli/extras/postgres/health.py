@@ -93,7 +93,17 @@ def check_spaces(server: Server) -> Iterator[Damage]:
         }
         for space, header in headers:
             yield from _memories(connection, space, header, known)
-            yield from _records(connection, space)
+            lines = connection.execute("SELECT line FROM audit WHERE space = %s ORDER BY n", [space]).fetchall()
+            log = b"".join(line + b"\n" for (line,) in lines)
+            if found := extra("check.soundness").check_chain(log, where_of(space)):
+                yield found
+            for name, body in connection.execute(
+                "SELECT name, body FROM trash WHERE space = %s ORDER BY name", [space]
+            ):
+                try:
+                    decode_run(name, body, f"run {name}")
+                except MemcliError as error:
+                    yield Damage(where_of(space), "trash", error.message)
 
 
 def _memories(
@@ -125,15 +135,3 @@ def _memories(
     if missing:
         text = f"{missing} memories are not in the index as they are (`memcli store index rebuild -s {space}` makes it anew)"
         yield Damage(where, "index", text)
-
-
-def _records(connection: Connection, space: str) -> Iterator[Damage]:
-    """The damage of the audit log and the trash of a space."""
-    lines = connection.execute("SELECT line FROM audit WHERE space = %s ORDER BY n", [space]).fetchall()
-    if found := extra("check.soundness").check_chain(b"".join(line + b"\n" for (line,) in lines), where_of(space)):
-        yield found
-    for name, body in connection.execute("SELECT name, body FROM trash WHERE space = %s ORDER BY name", [space]):
-        try:
-            decode_run(name, body, f"run {name}")
-        except MemcliError as error:
-            yield Damage(where_of(space), "trash", error.message)

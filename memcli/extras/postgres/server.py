@@ -130,7 +130,29 @@ class Server:
 
         On return the change is on disk. Raises StoreError, LockedError, RefusedError.
         """
-        return self.patiently(lambda: self._attempt(work, is_done, what, first), what)
+
+        def attempt() -> _T:
+            connection = self.borrow()
+            is_committing = False
+            try:
+                with connection.pipeline():
+                    first(connection)
+                    connection.execute(_BEGIN)
+                    result = work(connection)
+                    is_committing = True
+                    connection.execute("COMMIT")
+                return result
+            except psycopg.Error as error:
+                # A connection that is lost before COMMIT was sent has changed nothing; after that the outcome is unknown.
+                if not (is_committing and is_lost(error)):
+                    raise
+                if self._resolve(lambda found: is_done(found, result), what):
+                    return result
+                raise psycopg.OperationalError(str(error)) from None
+            finally:
+                self.give_back(connection)
+
+        return self.patiently(attempt, what)
 
     def ask(self, work: Callable[[Connection], _T], what: str) -> _T:
         """Runs `work`, which only reads, and repeats it after the connection was lost. Raises StoreError, LockedError,
@@ -174,33 +196,6 @@ class Server:
             if self._pool is not None:
                 self._pool.close()
         self._reset()
-
-    def _attempt(
-        self,
-        work: Callable[[Connection], _T],
-        is_done: Callable[[Connection, _T], bool],
-        what: str,
-        first: Callable[[Connection], None],
-    ) -> _T:
-        connection = self.borrow()
-        is_committing = False
-        try:
-            with connection.pipeline():
-                first(connection)
-                connection.execute(_BEGIN)
-                result = work(connection)
-                is_committing = True
-                connection.execute("COMMIT")
-            return result
-        except psycopg.Error as error:
-            # A connection that is lost before COMMIT was sent has changed nothing; after that the outcome is unknown.
-            if not (is_committing and is_lost(error)):
-                raise
-            if self._resolve(lambda found: is_done(found, result), what):
-                return result
-            raise psycopg.OperationalError(str(error)) from None
-        finally:
-            self.give_back(connection)
 
     def _resolve(self, is_done: Callable[[Connection], bool], what: str) -> bool:
         """Whether a write was committed although the connection was lost during the commit. Raises StoreError if that cannot be

@@ -6,12 +6,11 @@ The body of a row is a memory in full form (see `codec/memory.py`), byte for byt
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any, TypeAlias, TypeVar
 
 import psycopg
 from psycopg import Connection
-from psycopg.sql import SQL
 
 from memcli.codec.canonical import decode
 from memcli.codec.memory import memory_from_json
@@ -243,12 +242,3 @@ def memories_of(read: Read, space: str, ids: Sequence[str]) -> list[Memory]:
         if name not in bodies:
             raise CorruptError(f"{where_of(space)}: memory {name} is missing", "run `memcli store index rebuild`")
     return [memory_of(bodies[name], where_of(space)) for name in ids]
-
-
-@contextmanager
-def beside(server: Server, space: str, token: str) -> Iterator[Read]:
-    """Yields a reader on a connection of its own, in a transaction that sees the snapshot exported as `token`."""
-    with server.connected(f"read space {space!r}") as connection:
-        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        connection.execute(SQL("SET TRANSACTION SNAPSHOT {}").format(token))
-        yield lambda statement, values: rows(connection, statement, values)

@@ -101,7 +101,31 @@ class ServerStore:
                 self._crowded.add(name)
             else:
                 return done.answer, done.receipt
-        return self._submit_by_mail(name, request)
+        # Many writers: the request is placed, and the next holder of the space carries it out with all others.
+        token = mail.new_mark()
+        signed = {**request, "by": self._who.name()}
+        is_sent = False
+
+        def place(connection: Connection) -> None:
+            nonlocal is_sent
+            is_sent = True
+            mail.place(connection, name, token, signed)
+
+        work = partial(self._answered, space=name, token=token)
+        answers: Mapping[UUID, Json] = {}
+        try:
+            while token not in answers:  # a holder answers at most 64 requests at once
+                answers = self._transact(name, work, f"write space {name!r}", place).answers
+        except MemcliError as error:
+            if not is_sent:
+                raise
+            return mail.read(self._take_back(name, token, error))
+        except KeyboardInterrupt:
+            if is_sent:  # else the next writer would still carry out the request
+                with suppress(MemcliError):
+                    self._take_back(name, token, StoreError("interrupted"))
+            raise
+        return mail.read(answers[token])
 
     def delete(self, space: str, check: Callable[[Space], None]) -> Space:
         name = check_space(space)
@@ -125,33 +149,6 @@ class ServerStore:
 
         self._transact(name, work, f"delete space {name!r}")
         return found[0]
-
-    def _submit_by_mail(self, space: str, request: Json) -> tuple[Json, Receipt]:
-        """As `submit`, for a space with many writers: places a request, which the next holder of the space carries out."""
-        token = mail.new_mark()
-        signed = {**request, "by": self._who.name()}
-        is_sent = False
-
-        def place(connection: Connection) -> None:
-            nonlocal is_sent
-            is_sent = True
-            mail.place(connection, space, token, signed)
-
-        work = partial(self._answered, space=space, token=token)
-        answers: Mapping[UUID, Json] = {}
-        try:
-            while token not in answers:  # a holder answers at most 64 requests at once
-                answers = self._transact(space, work, f"write space {space!r}", place).answers
-        except MemcliError as error:
-            if not is_sent:
-                raise
-            return mail.read(self._take_back(space, token, error))
-        except KeyboardInterrupt:
-            if is_sent:  # else the next writer would still carry out the request
-                with suppress(MemcliError):
-                    self._take_back(space, token, StoreError("interrupted"))
-            raise
-        return mail.read(answers[token])
 
     def _answered(self, connection: Connection, *, space: str, token: UUID) -> WriteResult:
         """Waits for the answer to a request; if this transaction becomes the holder of the space, carries out all requests."""

@@ -9,11 +9,13 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
+from psycopg.sql import SQL
+
 from memcli.errors import MemcliError
-from memcli.extras.postgres.snapshot import beside, memories_of, reader
+from memcli.extras.postgres.snapshot import memories_of, reader, rows
 from memcli.extras.postgres.totals import Tally, totals
 from memcli.index.tables import LAST
 from memcli.model.memory import Memory
@@ -196,8 +198,10 @@ class ServerTables:
 
         @contextmanager
         def opened() -> Iterator[ServerTables | None]:
-            with beside(self.server, self.space, token) as read:
-                yield ServerTables(self.snapshot, self.server, read)
+            with self.server.connected(f"read space {self.space!r}") as connection:
+                connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                connection.execute(SQL("SET TRANSACTION SNAPSHOT {}").format(token))
+                yield ServerTables(self.snapshot, self.server, partial(rows, connection))
 
         return opened
 

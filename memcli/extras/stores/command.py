@@ -58,6 +58,7 @@ def copy(session: CommandContext, options: CopyOptions) -> None:
     """
     from memcli.extras.stores.sides import SyncSide
     from memcli.store.layout import remove_unused
+    from memcli.wiring.roots import make_store
 
     if options.mode not in (None, "merge", "replace"):
         raise UsageError(f"no mode {options.mode!r}", "choose merge or replace")
@@ -69,7 +70,7 @@ def copy(session: CommandContext, options: CopyOptions) -> None:
     try:
         if not source.is_server:
             _open_side(session, source)
-        is_new = target.make(os.environ)
+        is_new = not target.is_server and make_store({"root": target.root}, os.environ)[1]
         done = _copied(session, source, target, options.mode or "")
     except MemcliError:
         if is_new:  # a failed copy leaves no empty store behind
@@ -333,13 +334,27 @@ def index(session: CommandContext, options: IndexOptions) -> None:
     >>> memory.store_index('rebuild')['objects']
     3
     """
-    from memcli.app.space import index_status
+    from memcli.app.space import embed_spaces, index_status
 
     check_known("action", options.action, ("show", "rebuild", "embed"))
-    if options.background and options.action != "embed":
-        raise UsageError("--background needs embed", "run `memcli store index embed --background`")
+    if options.background:
+        if options.action != "embed":
+            raise UsageError("--background needs embed", "run `memcli store index embed --background`")
+        from memcli.cli.background import run_alone
+
+        session.output.quiet = True
+        root = session.open().root
+        run_alone(root, lambda is_there: embed_spaces(session.open(), is_there))
+        return
     if options.action == "embed":
-        _embed(session, options)
+        session.progress.has_lines = True
+        workspace = session.open()
+        if not embed_spaces(workspace):
+            raise ProviderError(
+                "no embedder: no vectors were computed", "set MEMCLI_EMBEDDER=onnx to use the built-in model"
+            )
+        data = index_status(workspace)
+        session.output.confirm(data, f"{data['vectors']} vectors of space {workspace.space}")
         return
     workspace = session.open()
     if options.action == "rebuild":
@@ -350,26 +365,6 @@ def index(session: CommandContext, options: IndexOptions) -> None:
     else:
         data = index_status(workspace)
         session.output.answer(data, "\n".join(f"{name:<8}  {value}" for name, value in data.items()))
-
-
-def _embed(session: CommandContext, options: IndexOptions) -> None:
-    from memcli.app.space import embed_spaces, index_status
-
-    if options.background:
-        from memcli.cli.background import run_alone
-
-        session.output.quiet = True
-        workspace = session.open()
-        run_alone(workspace.root, lambda is_there: embed_spaces(session.open(), is_there))
-        return
-    session.progress.has_lines = True
-    workspace = session.open()
-    if not embed_spaces(workspace):
-        raise ProviderError(
-            "no embedder: no vectors were computed", "set MEMCLI_EMBEDDER=onnx to use the built-in model"
-        )
-    data = index_status(workspace)
-    session.output.confirm(data, f"{data['vectors']} vectors of space {workspace.space}")
 
 
 class FmtOptions(Options):

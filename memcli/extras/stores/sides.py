@@ -10,7 +10,7 @@ from memcli.errors import NotFoundError, UsageError
 from memcli.settings import FILES, is_server
 from memcli.store.lock import WAIT_SECONDS
 from memcli.wiring import extra
-from memcli.wiring.roots import locate, make_store, named_root
+from memcli.wiring.roots import locate, named_root
 
 HERE = "."
 """The name of the store in files that the working directory, --root or MEMCLI_ROOT leads to."""
@@ -44,7 +44,3 @@ class SyncSide:
         if self.is_server:
             return self._named, beside.root if beside and not beside.is_server else None
         return FILES, self.root
-
-    def make(self, environ: Mapping[str, str]) -> bool:
-        """Creates the store in files if it does not exist; returns whether it did. Raises StoreError."""
-        return not self.is_server and make_store({"root": self.root}, environ)[1]
