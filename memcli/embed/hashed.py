@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memcli.text.words import VERSION, terms
 
 if TYPE_CHECKING:
-    from memcli.ports import Progress
+    pass
 
 DIMENSIONS = 384
 
@@ -24,13 +24,7 @@ class HashedEmbedder:
     dimensions = DIMENSIONS
     is_calibrated = True  # its cosines measure shared words: there is no scale of meaning to fit
 
-    def embed(
-        self,
-        texts: Sequence[str],
-        progress: Progress | None = None,
-        *,
-        as_questions: bool = False,  # noqa: ARG002
-    ) -> list[bytes]:
+    def embed(self, texts: Sequence[str], *, as_questions: bool = False) -> list[bytes]:  # noqa: ARG002
         """One vector for each text."""
         vectors = []
         for text in texts:
@@ -39,8 +33,6 @@ class HashedEmbedder:
                 place, sign = _place(term)
                 counts[place] += sign
             vectors.append(quantised(counts))
-            if progress:
-                progress(len(vectors), len(texts))
         return vectors
 
 

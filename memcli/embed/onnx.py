@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import BertWordPieceTokenizer
 
-    from memcli.ports import Progress
-
 
 MAX_TOKENS = 256
 _MAX_WORD = 100
@@ -52,24 +50,23 @@ def is_plain(text: str) -> bool:
 def encode(text: str, vocabulary: Mapping[str, int]) -> list[int]:
     """The ids of plain `text` between the special tokens for its beginning and end; at most MAX_TOKENS."""
     ids = [vocabulary[_FIRST]]
-    text = _CONTROLS.sub("", text) if text.isascii() else _spaced(text)
+    if text.isascii():
+        text = _CONTROLS.sub("", text)
+    else:
+        from unicodedata import category, normalize
+
+        # Without control characters and accents, and with spaces around punctuation and Chinese characters.
+        text = "".join(
+            f" {char} " if kind[0] == "P" or "\u3400" <= char <= "\u4dbf" or "\u4e00" <= char <= "\u9fff" else char
+            for char in normalize("NFD", text)
+            for kind in [category(char)]
+            if kind not in ("Cc", "Cf", "Mn") or char in "\t\n\r"
+        )
     for word in _WORD.findall(text.lower()):
         ids += _pieces(word, vocabulary)
         if len(ids) >= MAX_TOKENS:
             break
     return [*ids[: MAX_TOKENS - 1], vocabulary[_LAST]]
-
-
-def _spaced(text: str) -> str:
-    """`text` without control characters and accents, with spaces around punctuation and Chinese characters."""
-    from unicodedata import category, normalize
-
-    return "".join(
-        f" {char} " if kind[0] == "P" or "\u3400" <= char <= "\u4dbf" or "\u4e00" <= char <= "\u9fff" else char
-        for char in normalize("NFD", text)
-        for kind in [category(char)]
-        if kind not in ("Cc", "Cf", "Mn") or char in "\t\n\r"
-    )
 
 
 def _pieces(word: str, vocabulary: Mapping[str, int]) -> list[int]:
@@ -92,7 +89,11 @@ def _pieces(word: str, vocabulary: Mapping[str, int]) -> list[int]:
 
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
+# Weights of eight bits that are computed as floats: variants that compute with whole numbers are faster, but differ
+# between processors.
 MODEL = "minilm.onnx"
+# A file beside the graph, which onnxruntime maps into memory; inside the graph, the weights are read and copied
+# several times.
 WEIGHTS = "minilm.bin"
 VOCABULARY = "vocabulary.txt"
 MODEL_DIGEST = "2f50634b69b45610d0782cbd57105618d1cc44b35137910793871f6a68ec0a65"
@@ -143,13 +144,7 @@ class OnnxEmbedder:
         self._is_unpacked = False
         self._requested = 0
 
-    def embed(
-        self,
-        texts: Sequence[str],
-        progress: Progress | None = None,
-        *,
-        as_questions: bool = False,  # noqa: ARG002
-    ) -> list[bytes]:
+    def embed(self, texts: Sequence[str], *, as_questions: bool = False) -> list[bytes]:  # noqa: ARG002
         """One vector for each text, of its first 256 tokens. Raises ProviderError."""
         if not texts:
             return []
@@ -170,7 +165,7 @@ class OnnxEmbedder:
             (vectors,) = session.run(None, {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
             return quantised(vectors)
 
-        return run_all(run, parts, len(texts), progress)
+        return run_all(run, parts, len(texts))
 
     def _encode(self, text: str) -> list[int]:
         if not self._vocabulary:
@@ -252,12 +247,9 @@ def batches(lengths: Sequence[int], tokens: int) -> list[list[int]]:
     ]
 
 
-def run_all(
-    run: Callable[[list[int]], list[bytes]], batches: list[list[int]], count: int, progress: Progress | None
-) -> list[bytes]:
+def run_all(run: Callable[[list[int]], list[bytes]], batches: list[list[int]], count: int) -> list[bytes]:
     """The vectors of `count` texts, which `run` computes for the positions in each batch, on all cores."""
     vectors = [b""] * count
-    done = 0
     workers = min(cores(), len(batches))
     with ExitStack() as stack:
         made: Iterable[list[bytes]]
@@ -274,9 +266,6 @@ def run_all(
         for rows, computed in zip(batches, made, strict=True):
             for row, vector in zip(rows, computed, strict=True):
                 vectors[row] = vector
-            done += len(rows)
-            if progress:
-                progress(done, count)
     return vectors
 
 

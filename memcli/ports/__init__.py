@@ -198,9 +198,7 @@ class Embedder(Protocol):
     def is_calibrated(self) -> bool:
         """Whether its cosines are on the scale to which the floors of rankers were fitted."""
 
-    def embed(
-        self, texts: Sequence[str], progress: Progress | None = None, *, as_questions: bool = False
-    ) -> list[bytes]:
+    def embed(self, texts: Sequence[str], *, as_questions: bool = False) -> list[bytes]:
         """One vector for each text: of a passage or, `as_questions`, of a question, which some models embed differently.
 
         A vector has `dimensions` signed bytes, scaled so that the largest component is 127. Its cosines are computed in whole

@@ -49,7 +49,7 @@ def test_without_a_working_embedder_words_decide() -> None:
     class Failing:
         model, dimensions, is_calibrated = "none", 1, True
 
-        def embed(self, texts, progress=None, *, as_questions=False):
+        def embed(self, texts, *, as_questions=False):
             raise ProviderError("no model")
 
     assert session_topic(Failing(), "Add dark mode", "new topic: birds") == compare("Add dark mode", "new topic: birds")

@@ -7,6 +7,7 @@ import operator
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -118,20 +119,6 @@ class TestContract:
                 failed.append(name)
         assert failed == []
 
-    def test_progress_reaches_the_total(self, embedder: Embedder) -> None:
-        for count in (1, 7, 20):
-            told: list[tuple[int, int]] = []
-            embedder.embed(MIXED[:count], lambda done, total, told=told: told.append((done, total)))
-            assert told[-1] == (count, count)
-            assert told == sorted(set(told))
-
-    def test_an_interruption_ends_the_work(self, embedder: Embedder) -> None:
-        def interrupt(done: int, total: int) -> None:
-            raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            embedder.embed(MIXED, interrupt)
-
     @pytest.mark.parametrize(
         ("name", "model", "places"),
         [
@@ -174,6 +161,22 @@ class TestModel:
             monkeypatch.setattr(onnx, "cores", lambda cores=cores: cores)
             vectors.append(OnnxEmbedder().embed(MIXED))
         assert vectors[0] == vectors[1]
+
+
+def test_an_interruption_ends_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onnx, "cores", lambda: 2)
+    ran = []
+
+    def run(rows: list[int]) -> list[bytes]:
+        ran.extend(rows)
+        time.sleep(0.01)
+        if len(ran) > 2:
+            raise KeyboardInterrupt
+        return [b""]
+
+    with pytest.raises(KeyboardInterrupt):
+        onnx.run_all(run, [[n] for n in range(200)], 200)
+    assert len(ran) < 200
 
 
 class TestFiles:

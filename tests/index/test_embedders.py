@@ -15,7 +15,6 @@ from memcli.app.space import embed_spaces
 from memcli.embed import EMBEDDERS
 from memcli.embed.hashed import HashedEmbedder
 from memcli.errors import ProviderError
-from memcli.ports import Progress
 from tests.conftest import Run, open_at
 from tests.extras.embedders.folders import make_folder
 from tests.index.test_cache import ask, fill
@@ -33,14 +32,12 @@ class Failing(HashedEmbedder):
     def __init__(self, call: int, error: BaseException) -> None:
         self.left, self.error, self.seen = call, error, [""]
 
-    def embed(
-        self, texts: Sequence[str], progress: Progress | None = None, *, as_questions: bool = False
-    ) -> list[bytes]:
+    def embed(self, texts: Sequence[str], *, as_questions: bool = False) -> list[bytes]:
         self.left -= 1
         if self.left == 0:
             raise self.error
         self.seen += texts
-        return super().embed(texts, progress, as_questions=as_questions)
+        return super().embed(texts, as_questions=as_questions)
 
 
 def test_models_do_not_mix(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from memcli.embed.hashed import HashedEmbedder
 from memcli.embed.onnx import OnnxEmbedder, quantised
 from memcli.index.scale import MINILM, PAIRS, from_bytes, own_spread, scaled, tells_apart, to_bytes
 from memcli.index.vectors import cosines_of
-from memcli.ports import Progress
 from tests.conftest import open_at
 from tests.index.test_cache import ask, fill
 
@@ -33,9 +32,7 @@ class Narrow:
 
     model, dimensions, is_calibrated = "narrow", 384, False
 
-    def embed(
-        self, texts: Sequence[str], progress: Progress | None = None, *, as_questions: bool = False
-    ) -> list[bytes]:
+    def embed(self, texts: Sequence[str], *, as_questions: bool = False) -> list[bytes]:
         self.calls += 1
         found = np.array([np.frombuffer(vector, np.int8) for vector in self._own.embed(texts)], np.float64)
         found /= np.linalg.norm(found, axis=1, keepdims=True)

@@ -12,7 +12,7 @@ from memcli.errors import ProviderError
 from memcli.extras.embedders.folder import Facts, known_prompts
 
 if TYPE_CHECKING:
-    from memcli.ports import Progress
+    pass
 
 _RECIPE = "1"
 """The version of this module's computation of vectors from answers."""
@@ -59,9 +59,7 @@ class RemoteEmbedder:
                 self._facts.put(self._key, self._dimensions)
         return self._dimensions
 
-    def embed(
-        self, texts: Sequence[str], progress: Progress | None = None, *, as_questions: bool = False
-    ) -> list[bytes]:
+    def embed(self, texts: Sequence[str], *, as_questions: bool = False) -> list[bytes]:
         """One vector for each text, by its first 4096 characters. Raises ProviderError, RefusedError."""
         if not texts:
             return []
@@ -81,10 +79,6 @@ class RemoteEmbedder:
                 )
             for row, vector in zip(rows, made, strict=True):
                 vectors[row] = quantised(vector)
-            if progress:
-                progress(rows[-1] + 1, len(texts))
-        if progress and (not filled or filled[-1] + 1 < len(texts)):
-            progress(len(texts), len(texts))
         return vectors
 
     @property

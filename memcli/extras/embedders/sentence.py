@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
     from memcli.model.memory import Json
-    from memcli.ports import Progress
 
 _RECIPE = "1"
 """The version of this module's computation of vectors from the files of a model."""
@@ -59,14 +58,12 @@ class SentenceEmbedder:
         """Bytes in a vector. Raises ProviderError."""
         return self._measured[1]
 
-    def embed(
-        self, texts: Sequence[str], progress: Progress | None = None, *, as_questions: bool = False
-    ) -> list[bytes]:
+    def embed(self, texts: Sequence[str], *, as_questions: bool = False) -> list[bytes]:
         """One vector for each text, by as many tokens as the model takes. Raises ProviderError."""
         if not texts:
             return []
         dimensions = self.dimensions
-        vectors = self._run(texts, progress, as_questions=as_questions)
+        vectors = self._run(texts, as_questions=as_questions)
         if any(len(vector) != dimensions for vector in vectors):
             raise ProviderError(f"the model in {self._path} gives vectors of several lengths", HINT)
         return vectors
@@ -103,7 +100,7 @@ class SentenceEmbedder:
                     f"the model {folder.model} of {taken / 1e9:.1f} GB is too large for {memory / 1e9:.1f} GB of memory",
                     "use a quantised variant or a smaller model",
                 )
-        dimensions = len(self._run([_PROBE], None, as_questions=False)[0])
+        dimensions = len(self._run([_PROBE], as_questions=False)[0])
         self._check_unchanged(folder, weights, stamped)
         known = f"onnx-{found[:12]}", dimensions
         self._facts.put(self._seen, [*known, weights, stamped])
@@ -113,7 +110,7 @@ class SentenceEmbedder:
         parts = [_RECIPE, folder.model, stamp([folder.model, *folder.files]), *folder.prompts, folder.max_tokens]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
-    def _run(self, texts: Sequence[str], progress: Progress | None, *, as_questions: bool) -> list[bytes]:
+    def _run(self, texts: Sequence[str], *, as_questions: bool) -> list[bytes]:
         """One vector for each text by the model, which is loaded first if necessary. Raises ProviderError."""
         with failures_reported(f"the model in {self._path} cannot be used", HINT):
             folder = self._read()
@@ -133,7 +130,6 @@ class SentenceEmbedder:
                 lambda rows: quantised(model.vectors([ids[i] for i in rows], skipped)),
                 [[i] for i in longest],
                 len(texts),
-                progress,
             )
 
     def _check_unchanged(self, folder: ModelFolder, weights: Sequence[str] = (), stamped: Sequence[Json] = ()) -> None:
