@@ -224,9 +224,19 @@ def cluster_id(ids: Iterable[str]) -> str:
 def names(clusters: Sequence[Sequence[Memory]]) -> list[str]:
     """A short name for each cluster, given its members; names are distinct, and an earlier cluster gets the better one."""
     counted = [_count(members) for members in clusters]
+    total: dict[str, float] = {}
+    for shares, _, _ in counted:
+        for stem, share in shares.items():
+            total[stem] = total.get(stem, 0.0) + share
+    mean = sum(total.values()) / max(len(counted), 1)
+
+    def rank(shares: Mapping[str, float], stem: str) -> tuple[bool, float, str]:
+        return shares[stem] < _LEAST_SHARE, -round(shares[stem] * log(1 + mean / total[stem]), 6), stem
+
     taken: set[str] = set()
     found = []
-    for stems, (_, forms, pairs) in zip(_ranked([shares for shares, _, _ in counted]), counted, strict=True):
+    for shares, forms, pairs in counted:
+        stems = sorted(shares, key=partial(rank, shares))
         name = next(name for name in _name_choices(stems, forms, pairs) if name not in taken)
         taken.add(name)
         found.append(name)
@@ -283,17 +293,3 @@ def _stem(word: str) -> str:
     if not word or word in _ENDINGS or classify(word)[0] in _UNINFORMATIVE:
         return ""
     return " ".join(terms(word))
-
-
-def _ranked(shares: Sequence[Mapping[str, float]]) -> list[list[str]]:
-    """The stems of each cluster, those that distinguish it from the others first; `shares` are those of `_count`."""
-    total: dict[str, float] = {}
-    for one in shares:
-        for stem, share in one.items():
-            total[stem] = total.get(stem, 0.0) + share
-    mean = sum(total.values()) / max(len(shares), 1)
-
-    def rank(one: Mapping[str, float], stem: str) -> tuple[bool, float, str]:
-        return one[stem] < _LEAST_SHARE, -round(one[stem] * log(1 + mean / total[stem]), 6), stem
-
-    return [sorted(one, key=partial(rank, one)) for one in shares]

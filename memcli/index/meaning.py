@@ -53,6 +53,7 @@ def of_passages(
     if not len(own):
         return [Nearness(own, numpy.empty(0), {}, numpy.empty(0)) for _ in cosines]
     starts = numpy.fromiter(first.values(), numpy.int64, len(first))
+    # `fmax`, unlike `max`, prefers a number to NaN: a passage without a vector hides no other.
     best = numpy.fmax.reduceat(cosines, starts, axis=1)
     if len(window_rows):
         at = numpy.searchsorted(own, window_rows)
@@ -62,6 +63,7 @@ def of_passages(
     return [Nearness(own[known], one[known], first, of, missing) for one, of in zip(best, cosines, strict=True)]
 
 
+# Whole numbers, so that every machine finds the same clusters.
 MEAN_LENGTH = 2000
 """The length of the vector of a memory, in whole numbers: the squared distance of two is below 2^24, so exact in float32."""
 _MEANS_AT_ONCE = 8192
@@ -202,10 +204,6 @@ class Meaning(ABC):
             keys.setdefault(row, []).append(key)
         return [keys[row][n] for row, n in places if n < len(keys.get(row, ()))]
 
-    def _embed_all(self, missing: frozenset[bytes], goes_on: Callable[[], bool]) -> bool:
-        """Computes these vectors; returns whether all were computed."""
-        return self._embed(self._by_worth(missing), goes_on, _EMBED_BATCH)
-
     def _embed_few(
         self, missing: frozenset[bytes], first: Places = (), goes_on: Callable[[], bool] = lambda: True
     ) -> bool:
@@ -215,11 +213,12 @@ class Meaning(ABC):
         self._embed(wanted, goes_on, _QUESTION_BATCH)
         return bool(wanted)
 
-    def _embed(self, order: Sequence[bytes], goes_on: Callable[[], bool], at_once: int) -> bool:
+    def _embed(self, order: Sequence[bytes], goes_on: Callable[[], bool], at_once: int = 0) -> bool:
         """Computes vectors in this order, until `goes_on`, called after every `at_once`, returns False; returns whether all were
         computed."""
-        for start in range(0, len(order), at_once):
-            texts = self._texts(list(order[start : start + at_once]))
+        step = at_once or _EMBED_BATCH
+        for start in range(0, len(order), step):
+            texts = self._texts(list(order[start : start + step]))
             keys = sorted(texts)
             self._keep(dict(zip(keys, self._embedder.embed([texts[key] for key in keys]), strict=True)))
             done = start + len(keys)
@@ -385,7 +384,7 @@ class FileMeaning(Meaning):
         missing = frozenset(keys) - slots.keys()
         if missing:
             if first is None:
-                self._embed_all(missing, goes_on)
+                self._embed(self._by_worth(missing), goes_on)
             else:
                 self._embed_few(missing, first, goes_on)
             slots = self._vectors.slots(keys)

@@ -22,7 +22,6 @@ from memcli.policy.ageing import confirmed_at
 from memcli.record import Record
 from memcli.text.passages import (
     MESSAGE,
-    Passage,
     embedded_texts,
     heading,
     is_versioned,
@@ -52,6 +51,7 @@ def columns(memory: Memory) -> dict[str, Any]:
         "tags": f" {' '.join(memory.tags)} ",
         "relevance": memory.relevance,
         "pinned": memory.pinned,
+        # The session of a memory is part of its scope, which needs no column of its own.
         "scope": f"{memory.scope}:{memory.session}" if memory.session else memory.scope,
         "created_at": memory.created_at,
         "updated_at": memory.updated_at,
@@ -69,6 +69,7 @@ def columns(memory: Memory) -> dict[str, Any]:
         "commit_hash": commit_of(memory),
         "confirmed_at": confirmed_at(memory),
         "season": memory.season or "",
+        # By its provenance, not by its form: a heading in a note does not make it a document.
         "is_read": memory.kind == "diff" or memory.provenance.get("source") == OBSERVED,
         "triggers": json.dumps(triggers) if triggers else "",
         "characters": len(memory.raw),
@@ -108,7 +109,18 @@ def records_of(memory: Memory, *, tells: bool) -> IndexRecords:
     """The records of a memory. The message of a commit is indexed with only one of its files, the one with `tells`: otherwise
     one commit would be many hits, and its words would count as common."""
     cut = passages(memory)
-    raw, spans = _raw_terms(memory.raw, cut, tells=tells)
+    raw: list[str] = []
+    spans: list[tuple[int, int]] = []  # for each passage, which of these terms are its own
+    at = 0
+    for passage in cut:
+        first = len(raw)
+        if passage.end and (tells or passage.form != MESSAGE):
+            raw += terms(memory.raw[at : passage.start])
+            first = len(raw)
+            raw += terms(memory.raw[passage.start : passage.end])
+        at = max(at, passage.end)
+        spans.append((first, len(raw)))
+    raw += terms(memory.raw[at:])
     if tells:
         summaries = dict.fromkeys((memory.summary_micro, memory.summary_short, memory.summary_long))
         # A short text is its own summary: counting its terms twice would distort its length.
@@ -131,22 +143,6 @@ def records_of(memory: Memory, *, tells: bool) -> IndexRecords:
         links(memory),
         anchors(memory),
     )  # fmt: skip
-
-
-def _raw_terms(raw: str, cut: Sequence[Passage], *, tells: bool) -> tuple[list[str], list[tuple[int, int]]]:
-    """The terms of the raw text, with the text between passages, and for each passage the range of its own terms."""
-    found: list[str] = []
-    spans: list[tuple[int, int]] = []
-    at = 0
-    for passage in cut:
-        first = len(found)
-        if passage.end and (tells or passage.form != MESSAGE):
-            found += terms(raw[at : passage.start])
-            first = len(found)
-            found += terms(raw[passage.start : passage.end])
-        at = max(at, passage.end)
-        spans.append((first, len(found)))
-    return [*found, *terms(raw[at:])], spans
 
 
 def links(memory: Memory) -> list[tuple[str, str, float]]:
@@ -279,6 +275,7 @@ def update(
         for memory, was, (digest, data, start) in zip(shown, read, found.new, strict=True)
         if memory.id == was.id  # an id with a secret must not be stored, so the file could not be searched for it
     ]
+    # Chosen before any is inserted: a row that is written a second time, without the message, gets another number.
     tellers = tellers_of(memory for memory, _ in memories)
     texts: dict[int, str] = {}
     for memory, place in memories:

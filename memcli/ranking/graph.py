@@ -125,8 +125,18 @@ def _graph(given: ScoreInput) -> Parts:
     best = max(scores, key=lambda row: scores[row], default=None)
     share = coverage(given.stats)[best] if best is not None else 0.0
     words = {row: share * score / scores[best] for row, score in scores.items()} if best is not None else {}
+
+    def first(found: Mapping[int, float], places: int) -> list[int]:
+        return sorted(found, key=lambda row: (-round(found[row], 6), given.entries[row].id))[:places]
+
+    # The walk starts from the nearest in meaning, filled up to STARTS with the best by words.
+    near = {row: cosine for row, cosine in given.cosines.items() if cosine >= THRESHOLD and row in given.entries}
+    starts = {row: WalkPath(near[row] * given.weights["semantic"], ("meaning",)) for row in first(near, STARTS)}
+    others = {row: share for row, share in words.items() if row not in starts}
+    for row in first(others, STARTS - len(starts)):
+        starts[row] = WalkPath(WORDS * words[row] * given.weights["keyword"], ("words",))
     parts = {}
-    for row, path in cascade(given.structure, _starts(words, given)).items():
+    for row, path in cascade(given.structure, starts).items():
         parts[row] = nonzero(
             {
                 ">".join(path.ties): path.strength,
@@ -136,20 +146,6 @@ def _graph(given: ScoreInput) -> Parts:
             }
         )
     return parts
-
-
-def _starts(words: Mapping[int, float], given: ScoreInput) -> dict[int, WalkPath]:
-    """The starts: the nearest in meaning, filled up to STARTS with the best by words."""
-
-    def best(scores: Mapping[int, float], places: int) -> list[int]:
-        return sorted(scores, key=lambda row: (-round(scores[row], 6), given.entries[row].id))[:places]
-
-    near = {row: cosine for row, cosine in given.cosines.items() if cosine >= THRESHOLD and row in given.entries}
-    starts = {row: WalkPath(near[row] * given.weights["semantic"], ("meaning",)) for row in best(near, STARTS)}
-    others = {row: share for row, share in words.items() if row not in starts}
-    for row in best(others, STARTS - len(starts)):
-        starts[row] = WalkPath(WORDS * words[row] * given.weights["keyword"], ("words",))
-    return starts
 
 
 def _ties(view: IndexedSpace, entries: Mapping[int, Entry]) -> TieGraph:

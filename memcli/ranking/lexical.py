@@ -198,15 +198,6 @@ PREFERENCE = 0.1
 """The score of a preferred kind or tag, where scores are 0 to about 1."""
 
 
-def factors(query: Query, own: Mapping[str, float]) -> dict[str, float]:
-    """For each component the factor by which its parts have the weight of the query instead of the default in `own`.
-
-    The defaults are above 0. Raises UsageError.
-    """
-    check(query)
-    return {name: query.weights.get(name, weight) / weight for name, weight in own.items()}
-
-
 def check(query: Query) -> None:
     """Raises UsageError for unknown weights, and for weights or a recency bias out of range."""
     unknown = sorted(query.weights.keys() - set(COMPONENTS))
@@ -221,9 +212,8 @@ def check(query: Query) -> None:
 
 def ordered(hits: Iterable[Hit], query: Query) -> tuple[Hit, ...]:
     """The hits, best first; with a recency bias `b` each score becomes `(1 - b) * score + b * recency * best score`, on the
-    scale of the backend. Raises UsageError.
+    scale of the backend.
     """
-    check(query)
     found = list(hits)
     bias = query.recency_bias
     if not bias or not found:
@@ -251,14 +241,6 @@ def preferences(entry: Entry, query: Query) -> dict[str, float]:
     if any(tag in entry.tags for tag in query.prefer_tags):
         parts["prefer_tag"] = PREFERENCE
     return parts
-
-
-def speaker(question: str, names: Iterable[str]) -> str | None:
-    """The name in `names` that occurs in the question; None if none or several do."""
-    named = [
-        name for name in sorted(set(names)) if name and re.search(rf"\b{re.escape(name)}\b", question, re.IGNORECASE)
-    ]
-    return named[0] if len(named) == 1 else None
 
 
 # A share of the score: as a fixed part of a hundredth, confidence did not change rankings, and so feedback had no effect.
@@ -297,15 +279,17 @@ def add_ageing(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entr
 
 def add_mentions(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], query: Query) -> None:
     """Adds to the parts of each score those for the period, the dates and the speaker in the question."""
+    # The dates of a period count as the period, not twice.
     named = dates(query.topic) if query.period is None else []
-    who = speaker(query.topic, (entry.speaker for entry in entries.values()))
+    names = {entry.speaker for entry in entries.values()} - {""}
+    speakers = [name for name in names if re.search(rf"\b{re.escape(name)}\b", query.topic, re.IGNORECASE)]
     for row, why in parts.items():
         entry = entries[row]
         if query.period:
             why["period"] = PERIOD_WEIGHT * query.period.nearness(entry.created_at)
         if named:
             why["date"] = DATE_WEIGHT * max(date.match(entry.created_at) for date in named)
-        if who and entry.speaker == who:
+        if speakers == [entry.speaker]:  # of several, none is meant
             why["speaker"] = SPEAKER_WEIGHT
 
 

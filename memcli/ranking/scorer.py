@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memcli.model.recall import Entry, Hit, Query, Ranking, RowSet, TermStats
-from memcli.ranking.lexical import check, factors, ordered
+from memcli.ranking.lexical import check, ordered
 from memcli.record import Record
 from memcli.text.words import query_terms
 
@@ -64,7 +64,8 @@ class Scorer:
         dense = view.dense([query.topic], query.deadline, patience=query.patience) if backend.uses_vectors else None
         entries, structure = self._over(view, visible, stats)
         cosines = dense[0].by_row() if dense else {}
-        weights = factors(query, backend.own)
+        # By these factors the parts have the weights of the query instead of the defaults, which are above 0.
+        weights = {name: query.weights.get(name, own) / own for name, own in backend.own.items()}
         parts = backend.score(ScoreInput(query, visible, entries, stats, cosines, weights, view.pinned, structure))
         hits = (Hit(entries[row], sum(why.values()), why) for row, why in parts.items())
         return Ranking(ordered(hits, query), is_degraded=backend.uses_vectors and dense is None)

@@ -28,6 +28,7 @@ BLANK, FENCE, CODE, RULE, MARKUP, DIRECTIVE = "blank", "fence", "code", "rule", 
 
 _MARK = regex(
     r"\s*(?:(?P<fence>`{3,}|~{3,})"
+    # Indented by four, a line is code, not a heading.
     r"|(?P<heading>(?<! {4})(?<!\t)\#{1,6}(?:[ \t]+|\Z))"
     r"|(?P<step>\(?\d{1,3}[.)]\s+(?=\S))"
     r"|(?P<item>[-*+•◦‣–—]\s+(?:\[[ xX]\]\s+)?(?=\S))"
@@ -295,6 +296,8 @@ HUNK, MESSAGE, CONTENT, CONTEXT = "hunk", "message", "content", "context"
 """Forms of passages, beside PROSE and CODE. MESSAGE is the message of a commit; CONTENT is stored JSON; CONTEXT is a
 snapshot; MARKUP is for tools, a list of links within the document, or a hunk without a word."""
 
+# No one size suited all documents, 900 characters the prose of one repository and 450 the dense lists of another: the
+# structure of the text decides first.
 LINE = 900
 """The most characters of a passage; longer lines are split."""
 PACKED = 450
@@ -452,21 +455,19 @@ def _of_change(raw: str) -> Iterator[Passage]:
         Passage(raw[a:b].strip(), a, b, (), MESSAGE) for a, b in _pieces(raw, 0, lines[at].start) if raw[a:b].strip()
     )
     title, start, end = lines[at].text, lines[first].start, lines[first].start
+    hunks: list[tuple[int, int, str]] = []
     for a, b, line, _, _ in lines[first:]:
         is_title = line[:1] not in ("+", "-", " ", "(", "@", "")
         is_new = is_title or line.startswith("@@")
         if end > start and (b - start > LINE or (is_new and b - start > PACKED) or is_title):
-            yield from _hunk(raw, start, end, title)
+            hunks.append((start, end, title))
             start = a
         title = line if is_title else title
         end = b
         start = b if is_title else start
-    yield from _hunk(raw, start, end, title)
-
-
-def _hunk(raw: str, start: int, end: int, title: str) -> Iterator[Passage]:
-    if raw[start:end].strip():
-        yield from (Passage(raw[a:b].rstrip(), a, b, (title,), HUNK) for a, b in _pieces(raw, start, end))
+    hunks.append((start, end, title))
+    for begin, stop, name in hunks:
+        yield from (Passage(raw[a:b].rstrip(), a, b, (name,), HUNK) for a, b in _pieces(raw, begin, stop))
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -479,6 +480,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
                 cut = at + len(mark)
                 break
         else:
+            # Without a blank for so long: accents and the parts of an emoji stay with their character.
             cut = character_end(text, cut, start + LINE // 3)
         if text[start:cut].strip():
             yield start, cut

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import UsageError
-from memcli.model.recall import Query
-from memcli.ranking.lexical import COMPONENTS, factors
-from tests.conftest import NOW, memory
+from memcli.ranking.lexical import COMPONENTS
+from tests.conftest import memory
 from tests.ranking.asking import ranked
 
 BACKENDS = ("basic", "graph", "hybrid", "patricia", "raptor")
@@ -60,6 +59,8 @@ def test_words_may_count_for_less(tmp_path: Path) -> None:
         assert ranked(tmp_path, backend, "quokka", [], weights={"keyword": 0.1})["old"].score < before, backend
 
 
-def test_a_weight_takes_the_place_of_the_own_one() -> None:
-    query = Query(topic="x", now=NOW, weights={"semantic": 0.4})
-    assert factors(query, {"semantic": 0.5, "keyword": 0.5}) == {"semantic": 0.8, "keyword": 1.0}
+def test_a_weight_takes_the_place_of_the_own_one(tmp_path: Path) -> None:
+    plain = ranked(tmp_path, "basic", "quokka", NOTES)["old"].why
+    less = ranked(tmp_path, "basic", "quokka", [], weights={"keyword": 0.5})["old"].why
+    words = {"path": plain["path"] / 2, "raw": plain["raw"] / 2}
+    assert less == {**plain, **words}

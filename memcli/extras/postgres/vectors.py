@@ -266,7 +266,7 @@ class ServerMeaning(Meaning):
 
     def complete(self, goes_on: Callable[[], bool]) -> None:
         tables = self._tables
-        if self._embed_all(self._stored.missing(), goes_on):
+        if self._embed(self._by_worth(self._stored.missing()), goes_on):
             ((row,),) = tables.select("SELECT coalesce(max(row), 0) FROM memory")
             with tables.server.connected("keep vectors") as connection:
                 connection.execute(EMBEDDED, (tables.space, self._embedder.model, row))
