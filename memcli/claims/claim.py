@@ -95,6 +95,7 @@ def neighbours(texts: Sequence[Collection[str]], wanted: Collection[int] | None 
                     shared[other] = shared.get(other, 0.0) + weight[term]
         for term in queried.intersection(own):
             holding[term].append(place)
+        # Tested first: mostly none shares enough, and to sort them all took much of the time of a large space.
         if any(both >= _SHARE * min(totals[place], totals[other]) for other, both in shared.items()):
             best = sorted(shared, key=lambda other: (-shared[other] / (totals[other] or 1.0), other))[:_NEAREST]
             for other in best:

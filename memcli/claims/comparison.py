@@ -47,6 +47,8 @@ def compare(new: Claim, old: Claim, cosine: float | None = None) -> Relation | N
     """
     if not new.statements or not old.statements:
         return None
+    # Vectors hold that two texts are near, and almost nothing of whether they are opposed: values and negation
+    # decide.
     found = list(conflicts(new, old))
     features = features_of(new, old, found, cosine)
     score = round(probability(MATTER, features), 4)

@@ -424,6 +424,7 @@ class _ThreadReader:
         """The problem or request that a sentence answers: the current one if the sentence names it, refers to it, names
         nothing, or declares a problem solved; else the latest of those with most terms in common."""
         named = subject(sentence)
+        # Nearness alone is not enough: whatever was done soon after a problem would count as its solution.
         topic = self._topic
         if topic in self._problems and (is_cured or _NOTING.search(sentence.bare)):
             is_about = is_cured

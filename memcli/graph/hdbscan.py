@@ -259,6 +259,7 @@ def _single_linkage(order: Sequence[int], heights: Sequence[float]) -> list[_Mer
             above[node] = node = above[above[node]]
         return node
 
+    # Equal heights stay in the order of Prim's visit, where scikit-learn leaves their order to an unstable sort.
     for n in sorted(range(len(heights)), key=heights.__getitem__):
         first, second = top(order[n]), top(order[n + 1])
         new = size + len(merges)

@@ -399,6 +399,8 @@ class ReusedSpace(IndexedSpace):
 
     def use(self, source: IndexSource) -> None:
         """Reads memories from this snapshot from now on, whose content equals that of the one before."""
+        # A view serves several snapshots of one content, and whether memories were erased since is asked of the one
+        # that is open.
         self._tables.source = source
 
     def is_of(self, snapshot: Snapshot) -> bool:

@@ -23,6 +23,10 @@ IN_MEMORY = ":memory:"
 _BUSY_SECONDS = 5.0
 _PER_STATEMENT = 500
 _SIDE_FILES = ("-journal", "-wal", "-shm")
+# Compared word for word by `check_tables`: after a change without another VERSION, every index is reported as
+# damaged. Rows are never reused (AUTOINCREMENT), as a window names the row before it. `memory_group` has all that is
+# asked of groups and is not partial: no query used a partial one. `tokenchars` keeps terms with `_`,
+# `-` and `.` whole.
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE memory (
@@ -123,6 +127,7 @@ def connect(path: str, warn: Callable[[str], None] = lambda _: None) -> sqlite3.
         raise  # locked, read-only, disk full: not damage
     except sqlite3.DatabaseError:
         warn(f"{os.path.basename(path)} in the cache was damaged or not ours; it is made anew")
+    # Not put aside for a repair, like a damaged space: a cache can be rebuilt, and its words would outlive a purge.
     remove(path)
     if path != IN_MEMORY:
         beneath.own_file(path)
@@ -198,6 +203,8 @@ def _open(path: str) -> sqlite3.Connection | None:
     """The database, whose tables are created in an empty file; None if it is of another version, which is no damage."""
     connection = open_database(path)
     try:
+        # NORMAL adds a row in a quarter of the time of FULL; what a power failure takes is made again. The journal is
+        # SQLite's default, since a WAL can be corrupted by a race in SQLite before 3.51.3.
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA secure_delete = ON")  # so that `erasing` need not overwrite free pages
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:

@@ -30,6 +30,7 @@ def erase(folder: str, path: str, ids: Collection[str], written_at: int) -> None
             beneath.make(os.path.dirname(path), 0o700)
         # Rows are erased in place, as a removed index of 100,000 memories would have to be rebuilt by the next recall.
         keys = _take_out(path, ids, written_at)
+        # The indexes of commits may have the memories too; they are rebuilt when they are needed.
         beneath.remove_tree(os.path.join(folder, "revisions"), ignore_errors=True)
         for name in sorted(os.listdir(folder)):
             if name.endswith(".places"):
@@ -92,6 +93,7 @@ def _delete(connection: sqlite3.Connection, ids: list[str]) -> bool:
             "UPDATE OR REPLACE meta SET key = 'erased' WHERE key = 'fingerprint'"
         )  # the index now matches no file
     connection.execute("DELETE FROM clusters")  # their names contain words of members
+    # The option `secure-delete` of FTS5 needs SQLite 3.42.
     connection.execute("INSERT INTO term (term) VALUES ('optimize')")  # otherwise FTS5 keeps words until its next merge
     return True
 

@@ -169,6 +169,7 @@ class FileTables:
     def keep_clusters(self, model: str, data: str) -> None:
         with suppress(sqlite3.Error):  # clusters that cannot be stored are computed again
             self.connection.execute(
+                # Only while the index is of this version: another process may have updated it during the computation.
                 "INSERT OR REPLACE INTO clusters SELECT ?, value, ? FROM meta WHERE key = 'fingerprint' AND value = ?",
                 (model, data, self.fingerprint),
             )

@@ -124,6 +124,7 @@ class VectorFile:
         places = os.path.join(folder, f"{model}.places") if folder else IN_MEMORY
         self._places = _connect(places)
         self._places_are = identity(places)
+        # The size of a record, by which an eraser finds the place of a vector without knowing the model.
         if self._places.execute("PRAGMA user_version").fetchone()[0] != self._record:
             self._places.execute(f"PRAGMA user_version = {self._record}")
         size = 0
@@ -201,6 +202,7 @@ class VectorFile:
         if not len(records):
             return numpy.full((len(questions), len(places)), numpy.nan)
         wanted = as_numbers(questions)
+        # Every vector is measured: an approximate index pays only from some hundred thousand on.
         found = numpy.empty((len(questions), len(places)), numpy.float64)
         step = max(1, _NUMBERS_AT_ONCE // self._dimensions)
         for start in range(0, len(places), step):

@@ -52,6 +52,7 @@ def run_within(seconds: float, work: Callable[[], _T]) -> _T | None:
 
     from threading import Thread
 
+    # A daemon, so that the process ends without waiting for a search that missed its deadline.
     thread = Thread(target=run, daemon=True)
     thread.start()
     thread.join(max(0.0, seconds))
@@ -130,6 +131,7 @@ WHERE start > ? OR (until <> '' AND until <= ?) OR (since <> '' AND since <= ?)
 """The rows that were not valid at a moment: by the start and end of validity of each memory, and the time of its deletion. A memory
 was not valid before it was recorded, unless it has times of its own. The end of one of the space `repo` that a copy in `main`
 supersedes is unknown, and is the time of its last update."""
+# `;` follows `:` in ASCII, so this is every scope that begins with `session:`, found by the index of scopes.
 _OF_SESSIONS = "SELECT row FROM memory WHERE scope > 'session:' AND scope < 'session;'"
 _LINKS = "SELECT link.row, memory.row, relation, weight FROM link JOIN memory ON memory.id = target"
 

@@ -162,6 +162,8 @@ def measure(
     weights = {term: idf(stats.size, frequency) for term, frequency in stats.frequencies.items()}
     signs = {}
     for row, found in passages.items():
+        # A path, tags or a summary may be all that a note says of the matter; a document or a change answers by its
+        # passage.
         of_memory = {} if row in read else stats.counts.get(row, {})
         words = [_words(one, stats, weights, row, of_memory) for one in found]
         signs[row] = list(zip(words, cosines_of(read_near if row in read else near, row, len(found)), strict=True))
@@ -320,6 +322,8 @@ class QuestionSignals:
         memory was read from a document or a change, only the passage counts."""
         inside = 0.0 if is_read and passage else self._covered.get(row, 0.0)
         if passage:
+            # A compound such as `dry-run` that stands in a heading alone has no weight: `without_absent` leaves it to
+            # its parts.
             inside = max(inside, sum(self._weights.get(term, 0.0) for term in passage.counts) / self._total)
         found = self._stats.counts.get(row, {})
         lacking = [name for name in self._names if name not in found and not (passage and name in passage.counts)]

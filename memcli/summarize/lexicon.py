@@ -470,8 +470,10 @@ def cue_of(sentence: str, *, is_opening: bool = True) -> str:
         for kind, words, pattern, is_first in CUES
         if not words.isdisjoint(present) and (is_opening or not is_first)
     )
+    # Patterns are compiled here, when one of their words occurs: most texts need few of them.
     kind = next((kind for kind, pattern in likely if re.search(pattern, low)), "")
     if not kind and is_opening and (_COMMIT.match(low) or ("=" in sentence and _SETTING.search(sentence))):
         kind = "log" if _COMMIT.match(low) else "config"
+    # In other languages only plain sentences show their kind.
     kind = kind or plain_kind(low)
     return "constraint" if is_warning and kind != "negative" else kind

@@ -96,6 +96,7 @@ def path_of(subject: Subject, kind: str, title: str, phrases: Sequence[Phrase]) 
     """A valid path: the requested one, the file's, or the folder of the kind with a name. It may be taken already."""
     if subject.hint and not subject.hint.endswith("/"):
         return valid(subject.hint)
+    # `To release a new version, run ...` is named after its goal rather than a word of its steps.
     goal = _GOAL.match(subject.text) if kind == "procedure" and not title else None
     name = leaf(subject, goal["goal"] if goal else title, phrases, is_dated=kind == "log")
     if kind == "log" and not title:  # dates and versions distinguish the entries of a log
@@ -124,6 +125,7 @@ def leaf(subject: Subject, title: str, phrases: Sequence[Phrase], *, is_dated: b
     if name and name not in _GENERIC_TITLES:
         return name
     phrases = [(tag, position) for tag, position in phrases if position < FROM_HINT]
+    # `We use black over yapf` would otherwise be the path `yapf`.
     if choice := _CHOICE.search(subject.text[:_CLAIM_HEAD]):
         chosen = short_slug(choice["chosen"])
         rejected = {*slug(choice["other"]).split("-")} - {*chosen.split("-")}

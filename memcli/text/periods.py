@@ -33,6 +33,7 @@ _COUNTS = {
     "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
 }  # fmt: skip
 _COUNT = rf"(?:\d{{1,3}}|{'|'.join(_COUNTS)})"
+# `2000 ms` and `1999 files` are amounts, not years.
 _NO_UNIT = r"(?![\w.:-]|\s*(?:%|(?:ms|s|px|bytes?|lines?|items?|tokens?|rows?|files?|requests?|times|chars?|characters|words)\b))"
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _DATE = r"\d{4}-(?:0[1-9]|1[0-2])(?:-\d{2}(?:[t ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:z|[+-]\d{2}:?\d{2})?)?)?|\d{4}/\d{2}/\d{2}"

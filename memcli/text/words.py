@@ -41,6 +41,7 @@ STOP_WORDS = frozenset(
 _MAX_WORD = 64
 _WORD = regex(r"\w+(?:['’][a-z]{1,2}\b)?")
 _CHAIN = regex(r"(?:(?<![\w-])--(?=[a-zA-Z]))?\w+(?:['’][a-z]{1,2}\b)?(?:[.-]\w+)*")
+# An option is a term with its dashes, as `--short` would otherwise be the word `short`.
 _OPTION = "--"
 _MAX_CHAIN, _MOST_LINKS = 40, 4
 _PART = regex(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
@@ -143,6 +144,7 @@ def without_terms(text: str, common: frozenset[str]) -> str:
     return " ".join(remaining.split()) if _WORD.search(remaining) else text
 
 
+# Without `n't` these would be `wo`, `ca`, `sha` and `ai`, which look like words of the subject.
 _NEGATED = {"won't": "will", "can't": "can", "shan't": "shall", "ain't": "is"}
 
 
