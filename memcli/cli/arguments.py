@@ -62,6 +62,7 @@ def open_file(path: str) -> Iterator[ByteWindow]:
     """A window over the bytes of a file; a large file is read only as needed. Raises NotFoundError, UsageError."""
     from memcli.codec.window import HELD, ByteWindow
 
+    # The merge driver opens three versions of a space at once, which may be large.
     if not os.path.isfile(path) or os.path.getsize(path) <= HELD:
         data = read_file(path)
         yield ByteWindow(lambda start, length: data[start : start + length], len(data))
@@ -187,6 +188,7 @@ def split_commas(values: Iterable[str]) -> list[str]:
 def _separated(values: Iterable[str] | None, option: str) -> Iterator[str]:
     """The values, split at commas, as text. Raises UsageError for an empty one."""
     for part in split_commas(values or ()):
+        # An empty value, such as that of an unset variable in a script, must not choose everything.
         if not part.strip(" ,"):
             raise UsageError(f"{option} is empty", "omit it to match all")
         yield decode(os.fsencode(part.strip()), option)
@@ -285,6 +287,7 @@ def asks_model(workspace: Workspace, options: Options) -> bool:
             model_name(workspace.model)
         return True
     for name in ("model", "temperature", "max_tokens", "fallback"):
+        # Set in the configuration, these do no harm without a model: only the caller's own are a mistake.
         if name in options.given:
             raise UsageError(f"--{name.replace('_', '-')} needs --semantic llm", "add it, or leave the option out")
     return False

@@ -84,6 +84,7 @@ class Calls:
         with self._turn() as cache, called(data):
             if verb.name in _RANKING and self._is_loading and self._loader is not None:
                 self.load()  # an earlier load may have ended without the model, if the store of that time did not use it
+                # Without the wait, the first recall of every process would be one by words alone.
                 self._loader.join(_MODEL_SECONDS)
                 check_cancelled()
             if verb.name in _RANKING and self._is_loading:
@@ -109,6 +110,7 @@ class Calls:
         """Cancels the running call, which stops at its next check. The next call does not wait for that, and shares only models
         with it."""
         cache, _, is_abandoned = self._shared
+        # A thread cannot be stopped: it would hold the lock until its call ends, and the next call would wait for it.
         is_abandoned.set()
         self._shared = cache.successor(), RLock(), Event()
 
@@ -220,6 +222,7 @@ class _Values(Output):
 
     def answer(self, data: Json, text: str, *, on_one_line: bool = False) -> None:  # noqa: ARG002
         if self.json:
+            # As a program reads what the command prints: lists for tuples, and no value that the cache has, too.
             self._values.append(json.loads(encode_line(data)))
         else:
             self.write(text)

@@ -137,6 +137,7 @@ def edit_memory(
     `save` also gets the memory as it was opened, to detect a concurrent change; None once the user has been warned of one. If
     saving fails, the user may edit again; without a terminal, the error names the file with the edited text.
     """
+    # The terminal, if there is one, belongs to the program that called.
     if is_called():
         raise UsageError("nothing to change", "give the text or the fields to set")
     draft = EditorFile(memory, as_object)

@@ -183,6 +183,7 @@ def _look_for_secrets(session: CommandContext, workspace: Workspace) -> dict[str
     rules, root = open_rules(session, must_exist=True, root=workspace.root)
     leaks = [leak for document in documents(root, (), history=False, staged=False) for leak in scan(document, rules)]
     if leaks:
+        # Past `output`, which is quiet in a hook: a secret is to be seen before it is pushed.
         files = ", ".join(sorted({leak.file for leak in leaks}))
         sys.stderr.write(
             f"memcli: {len(leaks)} secret{'s' if len(leaks) > 1 else ''} in {files}; `memcli check secrets` lists the secrets, "

@@ -236,6 +236,7 @@ def _root(
     """The structured memory of a project."""
 
 
+# Once for a process that runs many commands, as tests do: to build it takes most of a short run.
 @cache
 def build() -> Any:
     """The whole command tree."""
@@ -260,6 +261,7 @@ def main(args: Sequence[str]) -> int:
         verb = find(ALIASES.get(args[0], args[0])) if args and not args[0].startswith("-") else None
         # Typer has no options whose value can be left out.
         words = fill_bare(args, verb.options.FIELDS) if isinstance(verb, Verb) else list(args)
+        # Not standalone, in which Typer prints errors in its own form and exits with codes of its own.
         result = build().main(args=words, prog_name="memcli", standalone_mode=False)
         finish()  # here, so that a full disk is reported like other errors
     except BaseException as error:  # noqa: BLE001 - `reported` raises what is no failure

@@ -214,6 +214,7 @@ def confirm_changed(
     from memcli.render.memory import summary_json
 
     output.confirm([summary_json(memory) for memory in memories], "\n".join(lines))
+    # What was found has been changed by now: the error about the rest must not hide that.
     if missing is not None:
         raise missing
 
@@ -225,6 +226,7 @@ def ask(question: str, default: bool = False) -> bool:
     sys.stderr.write(f"{clean_line(question)} [{'Y/n' if default else 'y/N'}] ")
     sys.stderr.flush()
     answer = sys.stdin.readline()
+    # At the end of the input nobody has answered: the default is for Enter alone.
     return answer.strip().lower() in ("y", "yes") or (default and answer == "\n")
 
 

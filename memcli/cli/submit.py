@@ -336,6 +336,7 @@ def _checked(
         return None
     from memcli.app.check import check
 
+    # To load the model takes longer than to store a memory: without --embed it is used only where it is at hand.
     by_meaning = options.embed or session.has_model
     checks = check(workspace, candidates, options.supersedes, by_meaning=by_meaning, waits=options.embed)
     return Resolution(checks, is_accepted=options.keep_both, merges=options.merge)
@@ -428,6 +429,8 @@ def found_lines(outcomes: Sequence[Outcome], *, is_accepted: bool = False, can_r
     for outcome, one in contradicting[:_SHOWN]:
         yield f"{f'{outcome.id} ' if named else ''}{one.words(outcome.space)}"
     if contradicting and not is_accepted:
+        # Only ways out that there are: a memory of another space cannot be superseded, and the caller may be a command
+        # without these options.
         way = "edit or forget the one that does not hold"
         if here := [(outcome, one) for outcome, one in contradicting if one.space == outcome.space]:
             outcome, one = here[0]

@@ -84,6 +84,7 @@ def detail_of(
     if memory.updated_at != memory.created_at:
         dates.append(("updated", memory.updated_at, f"version {memory.version}"))
     hidden, used = {*_PLACED, *placed}, usage or {}
+    # The date of the update has named it.
     if len(dates) > 1:
         hidden.add("version")
     noted = memory.metadata.get("conflicts")

@@ -27,6 +27,7 @@ def bundle_to_json(bundle: Bundle) -> dict[str, Json]:
     period = {}
     if query.period is not None:
         named = {"name": query.period.name, **query.period.ends}
+        # Under a budget only the dates: what stands around the memories counts, too.
         period = named if query.budget is None else {"name": query.period.dates}
     notes: dict[str, Json] = {
         "reason": bundle.reason,
@@ -123,6 +124,7 @@ def _fields(section: Section) -> dict[str, Any]:
             structured["content"] = memory.content
         limit = section.limit
         for name, value in structured.items():
+            # Whole or not at all: a part of it would be no JSON.
             if limit is None or len(encode_line(value).decode()) <= limit:
                 data[name] = value
     return data

@@ -122,6 +122,7 @@ def section_text(section: Section, include_raw: bool = False) -> str:
         shorter = [texts[name] for name in LEVELS[: LEVELS.index(level) + 1] if name != SENTENCE and texts[name]]
         own = shorter[-1] if shorter else memory.raw[:_GLIMPSE]
     inside = {line.strip().strip("#").strip() for line in own.splitlines()}
+    # Only headings that the text lacks: a whole memory has its own, and is not all below that of one passage.
     above = [title for title in section.heading.split(" > ") if title and title not in inside]
     lines = [*([f"{' > '.join(above)}:"] if above else []), own]
     if section.also:
@@ -308,4 +309,5 @@ def _notes(bundle: Bundle) -> Iterator[str]:
 
 def _line(text: str) -> str:
     """Stored text on one line, clean and inert."""
+    # Cleaned first: an invisible character within a tag would hide it from `inert`.
     return inert(clean_line(text))

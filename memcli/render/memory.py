@@ -119,6 +119,7 @@ def list_columns(memories: Iterable[Memory], short_id: Callable[[str], str], now
 def tree_text(node: TreeNode[Overview], indent: str = "") -> str:
     """The tree of paths with the summary of each memory; `/…` marks a path with more levels below."""
     lines = []
+    # Of overviews: they have no summary of a memory with instructions to an agent.
     for name, child in node.children.items():
         below = "/…" if child.has_more else "" if child.memory else "/"
         about = f": {clean_line(child.memory.summary)}" if child.memory and child.memory.summary else ""

@@ -158,6 +158,7 @@ def _write(workspace: Workspace, export: Export, form: str, out: str | None) -> 
     space = export.space.name
     if form == "md" and out is not None and (out.endswith(("/", os.sep)) or os.path.isdir(out)):
         head = os.path.join(out, HEAD)
+        # A mistyped folder must not lose what is no export of this space.
         if os.path.lexists(head):
             is_plain = os.path.isfile(head) and not os.path.islink(head)
             check_head(read_file(head) if is_plain else b"", space, out.rstrip("/"))

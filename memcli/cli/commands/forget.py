@@ -104,6 +104,7 @@ def _purge(session: CommandContext, workspace: Workspace, options: ForgetOptions
     _confirm([memory for _, memories in named for memory in memories], yes)
     done = Purged(())
     for home, memories in named:
+        # By their ids, which the user has confirmed: a path may have come to name another memory meanwhile.
         done = done.with_also(purge(home, [memory.id for memory in memories], now=now, digest=options.if_digest))
     lines = [f"purged {m.id} {m.path}" for m in done.memories]
     lines += [f"current again {m.id} {m.path}" for m in done.current]

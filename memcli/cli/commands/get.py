@@ -58,6 +58,7 @@ def command(session: CommandContext, options: GetOptions) -> None:
     missing = joined(errors)
     if found:
         _print(session, workspace, options, found)
+    # After the others: agents name several memories at once, and need those that there are.
     if missing is not None:
         raise missing
 

@@ -59,6 +59,7 @@ def command(session: CommandContext, options: MergeDriverOptions) -> int:
         except (CorruptError, UsageError) as error:  # UsageError: the JSON is nested too deeply to be written
             from memcli.git.hooks import merge_lines
 
+            # Git takes OURS as it is after a driver has failed, without markers of the conflict.
             if (lines := merge_lines(options.base, options.ours, options.theirs)) is not None:
                 write_file(options.ours, lines)
             session.output.note(

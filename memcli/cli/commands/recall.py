@@ -321,6 +321,7 @@ def _verifier(workspace: Workspace, options: RecallOptions) -> Verify | None:
     """The check of passages by a language model, for --verify; None without it. Raises UsageError for an invalid model, and for
     --model without --verify."""
     if options.verify is None:
+        # Set in the configuration, it does no harm without --verify: only the caller's own is a mistake.
         if "model" in options.given:
             raise UsageError("--model needs --verify", "add it, or leave the option out")
         return None

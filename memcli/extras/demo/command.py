@@ -35,6 +35,7 @@ def command(session: CommandContext) -> None:
     from memcli.store.layout import find_work_tree
     from memcli.wiring.workspace import without_server
 
+    # A server that the environment names is that of a team, into which the tour must not write.
     environ = {**without_server(os.environ)}
     folder = tempfile.mkdtemp(prefix="memcli-demo-")
     try:

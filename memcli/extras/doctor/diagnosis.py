@@ -196,6 +196,7 @@ def _git_of(root: str) -> Iterator[Check]:
         found = (
             "not configured (`memcli init --git` installs it)" if wrong is None else "git merges memories with memcli"
         )
+        # A driver whose program has gone fails this: git would show no difference of a space at all.
         yield Check("merge driver", not wrong, wrong or found, "run `memcli init --git`")
     with suppress(MemcliError):
         hooks = find_hooks(os.path.dirname(root))

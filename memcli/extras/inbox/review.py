@@ -74,6 +74,7 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
     there = {memory.id for memory in load_space(workspace.store, workspace.space).objects}
     memories = workspace.redactor.rewrite(memories, workspace.store.policy(workspace.space))
     found = [candidate_of(memory) for memory in memories]
+    # One whose target has gone would fail after others were stored, and could never be accepted.
     proposals = [(candidate, supersedes if supersedes in there else None) for candidate, supersedes in found]
     plain = [candidate for candidate, supersedes in proposals if supersedes is None]
     done: list[Stored] = []
