@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable
+from functools import partial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,11 +136,7 @@ class Record(metaclass=_RecordType):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # By default, pickle sets the slots of a copy one by one, which a record refuses.
-        return _remake, (type(self), as_dict(self))
-
-
-def _remake(kind: type[R], values: dict[str, Any]) -> R:
-    return kind(**values)
+        return partial(type(self), **as_dict(self)), ()
 
 
 def replace(record: R, **changes: Any) -> R:

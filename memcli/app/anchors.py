@@ -39,16 +39,8 @@ MAX_FILES = 100
 LoadFile = Callable[[str], CodeLines | None]
 
 
-def may_follow(anchor: Anchor, now: Checked, *, is_there: bool) -> bool:
-    """Whether the code of an anchor may be in another file. `now` is its state in its own file, which exists if `is_there`."""
-    if not now.is_doubtful or (is_there and not anchor.hash):
-        return False
-    # A symbol that its file still defines has changed there, and did not move.
-    return not is_there or now.state == GONE or (anchor.lines is not None and not anchor.symbol)
-
-
 def follow(anchor: Anchor, commit: str, now: Checked, reader: WorkTree, load: LoadFile) -> Checked:
-    """The state of an anchor for which `may_follow` is True, with its code searched in other files; `now` where it is not found.
+    """The state of an anchor whose code may be in another file, after a search for it there; `now` where it is not found.
     `commit` is the one at which the anchor was made, empty if that is unknown."""
     if load(anchor.file) is None and (name := reader.renamed(anchor.file, commit)):
         there = state(anchor._replace(file=name), load(name))
@@ -133,21 +125,25 @@ class Checker:
     def check(self, anchors: Sequence[tuple[Anchor, str]]) -> list[Checked | None]:
         """The states of anchors, each given with the commit at which it was made. Where a limit is reached, the result is
         shorter, or has None for an anchor whose code was not found before the limit of the search."""
-        found: list[Checked | None] = []
+        states: list[Checked] = []
         for anchor, _ in anchors:
             if self._room < 0:
                 break
             code = self._code(anchor.file)
-            found.append(state(anchor, code))
+            states.append(state(anchor, code))
             self._room -= _LOOK + (len(code.text) if code else 0)
         lost = []
-        for n, now in enumerate(found):
+        for n, now in enumerate(states):
             anchor, _ = anchors[n]
-            if now and may_follow(anchor, now, is_there=self._files[anchor.file] is not None):
+            has_gone = self._files[anchor.file] is None
+            # A symbol that its file still defines has changed there, and did not move.
+            may_be_elsewhere = has_gone or now.state == GONE or (anchor.lines is not None and not anchor.symbol)
+            if now.is_doubtful and may_be_elsewhere and (has_gone or anchor.hash):
                 lost.append((n, now))
         # Git is run once for all commits: with a process for each, a few dozen stale anchors delay every recall.
         self._reader.look_back([anchors[n][1] for n, _ in lost])
         self._reader.texts_at([(commit, anchors[n][0].file) for n, _ in lost if (commit := anchors[n][1])])
+        found: list[Checked | None] = [*states]
         for n, now in lost:
             found[n] = None
             if self._search >= 0:

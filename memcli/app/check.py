@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 from memcli.app.candidate import Candidate
@@ -78,7 +78,24 @@ def check(
         except Exception as error:  # noqa: BLE001 - the write reports errors of the store
             if shows_damage(error):
                 workspace.index.rebuild(space)
-    _find_among(workspace, candidates, claims, found, stored, by_meaning=by_meaning)
+    # With each other, too, but for pairs of which one was found stored.
+    for later, earlier in neighbours([terms_of(claim.text) for claim in claims]) if len(claims) > 1 else ():
+        one, other = candidates[later], candidates[earlier]
+        path = other.given.get("path") or other.derived.get("path", "")
+        is_known = (later, other.hash) in stored or (earlier, one.hash) in stored
+        if is_known or one.hash == other.hash or one.given.get("path", "") == path:
+            continue
+        cosine = None
+        # Cached: the search by meaning has just embedded both texts. The vectors are integers, so this needs no NumPy.
+        texts = (claims[later].text, claims[earlier].text) if by_meaning else ()
+        vectors = [known[1] for text in texts if (known := workspace.index.question(text)) is not None]
+        if len(vectors) == 2:
+            a, b = (memoryview(vector).cast("b") for vector in vectors)
+            norms = sum(x * x for x in a) * sum(y * y for y in b)
+            cosine = sum(x * y for x, y in zip(a, b, strict=True)) / norms**0.5 if norms else None
+        finding = compare(claims[later], claims[earlier], cosine)
+        if finding is not None and finding.kind != RELATED:
+            found[later].append(_found(finding, "", path, workspace.space, other.hash, earlier))
     if supersedes:
         found[-1] = [one for one in found[-1] if not _is_named(one, supersedes)]
     return [tuple(_ordered(each, workspace.space)) for each in found]
@@ -200,31 +217,3 @@ def _found(finding: Relation, name: str, path: str, space: str, digest: str, pla
     return Found(
         finding.kind, finding.reason, name, path, space, digest, finding.newer_holds, place, finding.adds, finding.score
     )
-
-
-def _find_among(
-    workspace: Workspace,
-    candidates: Sequence[Candidate],
-    claims: Sequence[Claim],
-    found: list[list[Found]],
-    stored: Collection[tuple[int, str]],
-    *,
-    by_meaning: bool,
-) -> None:
-    """Compares the candidates with each other, without pairs of which one was found `stored`, by index and hash."""
-    for later, earlier in neighbours([terms_of(claim.text) for claim in claims]) if len(claims) > 1 else ():
-        one, other = candidates[later], candidates[earlier]
-        path = other.given.get("path") or other.derived.get("path", "")
-        is_known = (later, other.hash) in stored or (earlier, one.hash) in stored
-        is_same = is_known or one.hash == other.hash or one.given.get("path", "") == path
-        cosine = None
-        # Cached: the search by meaning has just embedded both texts. The vectors are integers, so this needs no NumPy.
-        texts = (claims[later].text, claims[earlier].text) if by_meaning else ()
-        vectors = [known[1] for text in texts if (known := workspace.index.question(text)) is not None]
-        if len(vectors) == 2:
-            a, b = (memoryview(vector).cast("b") for vector in vectors)
-            norms = sum(x * x for x in a) * sum(y * y for y in b)
-            cosine = sum(x * y for x, y in zip(a, b, strict=True)) / norms**0.5 if norms else None
-        finding = None if is_same else compare(claims[later], claims[earlier], cosine)
-        if finding is not None and finding.kind != RELATED:
-            found[later].append(_found(finding, "", path, workspace.space, other.hash, earlier))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from memcli.app.candidate import follows
@@ -176,8 +176,12 @@ def edit(
     now = workspace.clock()
 
     def change(memory: Memory, shelf: Shelf) -> Memory:
-        if expected is not None:
-            _check_unchanged(memory, expected, fields)
+        names = fields if expected is not None else ()
+        changed = ["text" if n == "raw" else n for n in names if getattr(memory, n) != getattr(expected, n)]
+        if changed:
+            raise ConflictError(
+                f"{', '.join(changed)} of {memory.path} has changed since it was opened", "save again to overwrite it"
+            )
         raw = clean.get("raw")
         # Summaries and tags of the old text would keep statements that the new one no longer makes.
         made = follows(workspace.describe, memory, raw) if isinstance(raw, str) and raw.strip() else {}
@@ -238,14 +242,6 @@ def _edition(before: Memory, after: Memory, now: str) -> Memory:
     """`after` as the next version of `before`; a new `updated_at` alone does not increase the version."""
     is_edited = replace(after, updated_at=before.updated_at) != before
     return replace(after, updated_at=now, version=increased(before.version, is_edited))
-
-
-def _check_unchanged(memory: Memory, expected: Memory, names: Iterable[str]) -> None:
-    changed = ["text" if n == "raw" else n for n in names if getattr(memory, n) != getattr(expected, n)]
-    if changed:
-        raise ConflictError(
-            f"{', '.join(changed)} of {memory.path} has changed since it was opened", "save again to overwrite it"
-        )
 
 
 def named(shelf: Shelf, refs: Sequence[str], recursive: bool) -> list[Memory]:

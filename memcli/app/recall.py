@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
 from time import monotonic
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
     from memcli.index.view import IndexedSpace
     from memcli.ingest.code import WorkTree
-    from memcli.model.anchors import FileEdit
     from memcli.ports import Renderer
     from memcli.text.periods import Period
 
@@ -210,7 +209,16 @@ def find_leads(query: Query, view: IndexedSpace, visible: RowSet) -> dict[int, s
     """The rows of leads, with TRIGGER or ANCHOR for what matches the change or the topic of the query."""
     triggers = {row: texts for row, texts in view.triggers.items() if row in visible}
     if query.edits is not None:
-        return _of_change(query.edits, view, visible, triggers)
+        from memcli.policy.triggers import TriggerSet
+
+        files = sorted({name for edit in query.edits for name in (edit.file, edit.was)})
+        anchored = {
+            row: ANCHOR
+            for row, places in view.anchors(files).items()
+            if row in visible and any(edit.touches(*place) for edit in query.edits for place in places)
+        }
+        rows, looked = list(triggers), TriggerSet(list(triggers.values()))
+        return anchored | {rows[owner]: TRIGGER for edit in query.edits for owner, _, _ in looked.matches(edit)}
     named = {}
     if query.is_prompt:  # rules that are anchored to a file that the prompt names, with its folders or without
         words = {word.rpartition("/")[2].rstrip(".") for word in _FILE.findall(query.topic)}
@@ -227,33 +235,6 @@ def find_leads(query: Query, view: IndexedSpace, visible: RowSet) -> dict[int, s
 
 
 _FILE = regex(r"[\w./-]+")
-
-
-def in_lead_order(leads: Iterable[tuple[Hit, str]]) -> list[Hit]:
-    """Sorted by kind, in the order of _KINDS; then triggers before anchors; then by score, newest, id."""
-    ordered = sorted(leads, key=lambda lead: lead[0].entry.id)
-    ordered.sort(key=lambda lead: lead[0].entry.updated_at, reverse=True)
-    rank = {kind: n for n, kind in enumerate(_KINDS)}
-    ordered.sort(
-        key=lambda lead: (rank.get(lead[0].entry.kind, len(rank)), lead[1] != TRIGGER, -round(lead[0].score, 4))
-    )
-    return [hit for hit, _ in ordered]
-
-
-def _of_change(
-    edits: Sequence[FileEdit], view: IndexedSpace, visible: RowSet, triggers: Mapping[int, Sequence[str]]
-) -> dict[int, str]:
-    from memcli.policy.triggers import TriggerSet
-
-    files = sorted({name for edit in edits for name in (edit.file, edit.was)})
-    found = {
-        row: ANCHOR
-        for row, places in view.anchors(files).items()
-        if row in visible and any(edit.touches(*place) for edit in edits for place in places)
-    }
-    rows = list(triggers)
-    looked = TriggerSet(list(triggers.values()))
-    return found | {rows[owner]: TRIGGER for edit in edits for owner, _, _ in looked.matches(edit)}
 
 
 JOURNAL_SHARE = 0.8
@@ -380,20 +361,27 @@ def _confidence(sections: Sequence[Section], found: Sequence[SpaceHits]) -> floa
 
 
 def _ranked(query: Query, found: Sequence[SpaceHits]) -> Callable[[Sequence[Hit]], Sequence[Hit]]:
-    """A function that puts hits in order: first the leads, as many as there is room for, then the others."""
+    """A function that puts hits in order: first the leads, as many as there is room for, then the others.
+
+    Leads are sorted by kind, in the order of _KINDS; then triggers before anchors; then by score, newest, id."""
+    kinds = {kind: n for n, kind in enumerate(_KINDS)}
+    leading = {
+        id(hit): (kinds.get(hit.entry.kind, len(kinds)), f.matched_by[hit.entry.row] != TRIGGER)
+        for f in found
+        for hit in f.leads
+    }
     # At equal score, hits of the space that is searched first come first: its memories were stored, not read from files.
-    matched_by = {id(hit): f.matched_by[hit.entry.row] for f in found for hit in f.leads}
     turns = {id(hit): turn for turn, f in enumerate(found) for hit in (*f.leads, *f.ranking.hits)}
 
     def rank(hits: Sequence[Hit]) -> Sequence[Hit]:
-        rest = [hit for hit in hits if id(hit) not in matched_by]
+        leads = sorted((hit for hit in hits if id(hit) in leading), key=lambda hit: hit.entry.id)
+        leads.sort(key=lambda hit: hit.entry.updated_at, reverse=True)
+        leads.sort(key=lambda hit: (*leading[id(hit)], -round(hit.score, 4)))
+        rest = [hit for hit in hits if id(hit) not in leading]
         if query.is_prompt:
             # By probability: scores compare answers to a question, and a prompt need not be one.
             rest.sort(key=lambda hit: (-round(hit.confidence or 0.0, 4), hit.entry.id))
-            return [*in_lead_order((hit, matched_by[id(hit)]) for hit in hits if id(hit) in matched_by), *rest][
-                : query.limit
-            ]
-        leads = in_lead_order((hit, matched_by[id(hit)]) for hit in hits if id(hit) in matched_by)
+            return [*leads, *rest][: query.limit]
         # For a change all leads come first: they are rules about its lines. For a topic at most half, while others match.
         half = max(query.limit - len(rest), -(-query.limit // 2))
         first = leads[: query.limit if query.edits is not None else half]

@@ -113,7 +113,15 @@ def remember(
         request["checks"] = resolution.wanted(workspace.space)
         request["merges"] = resolution.targets(workspace.space)
     if asks and not places and not any(is_read(candidate.given) for candidate in candidates):
-        request = _with_advice(workspace, request)
+        policy = workspace.in_force(workspace.store.policy(workspace.space))
+        if policy.compaction == LLM and policy.max_objects is not None and not policy.is_derived:
+
+            def plan(shelf: Shelf) -> Change:
+                return fold(shelf, request, may_compact=False, describe=workspace.describe)[0]
+
+            # Before the write, since a slow model must not hold the lock; `fold` follows what is still possible then.
+            advice = workspace.advice("consult").ask(workspace, len(candidates), plan)
+            request = {**request, "advice": advice}
     answer, receipt = workspace.store.submit(workspace.space, request)
     if answer is None:
         return Stored(needs_review=True)
@@ -124,19 +132,6 @@ def remember(
     redactions = (candidate.redactions for candidate in candidates)
     outcomes = [Outcome(space=workspace.space, redactions=next(redactions, {}), **one) for one in answer]
     return Stored(with_found(outcomes, resolution), receipt.removed)
-
-
-def _with_advice(workspace: Workspace, request: Json) -> Json:
-    """The request, with the advice of a language model which memories to delete, where the policy wants it and the space is
-    full."""
-    policy = workspace.in_force(workspace.store.policy(workspace.space))
-    if policy.compaction != LLM or policy.max_objects is None or policy.is_derived:
-        return request
-
-    def plan(shelf: Shelf) -> Change:
-        return fold(shelf, request, may_compact=False, describe=workspace.describe)[0]
-
-    return {**request, "advice": workspace.advice("consult").ask(workspace, len(request["candidates"]), plan)}
 
 
 def with_found(outcomes: Sequence[Outcome], resolution: Resolution | None) -> Sequence[Outcome]:
@@ -208,7 +203,17 @@ def fold(
     links = request.get("links", CHECK)
     if links != KEEP:
         upserter.resolve_links(drop=links == DROP)
-    _link_contradictions(upserter, outcomes, request)
+    updated = [o["id"] for o in outcomes if o["status"] == "updated"]
+    linked_before = [m for name in updated if (m := upserter.draft.get(name)) and any(is_found(k) for k in m.links)]
+    wanted = request.get("checks", ())
+    if linked_before or any(wanted):
+        from memcli.app.contradictions import linked, settled
+
+        for memory in linked_before:
+            for changed in settled(upserter.draft, memory):
+                upserter.keep(changed)
+        for changed in linked(upserter.draft, outcomes, wanted, request["now"]):
+            upserter.keep(changed)
     retained = {known for o in outcomes for known in (o["id"], o["path"])}
     outcomes += upserter.retire(request.get("places", ()), retained.union(request.get("told", ())))
     gone, steps = upserter.make_room(request.get("advice")) if may_compact else (frozenset[str](), ())
@@ -218,22 +223,6 @@ def fold(
     return Change(
         put, gone, request["now"], displaced=displaced, advised=tuple(step.to_json() for step in steps)
     ), outcomes
-
-
-def _link_contradictions(upserter: Upserter, outcomes: Sequence[Json], request: Json) -> None:
-    """Removes links of the check that no longer hold for the new texts, and adds those to memories that they contradict."""
-    updated = [o["id"] for o in outcomes if o["status"] == "updated"]
-    linked_before = [m for name in updated if (m := upserter.draft.get(name)) and any(is_found(k) for k in m.links)]
-    wanted = request.get("checks", ())
-    if not linked_before and not any(wanted):
-        return
-    from memcli.app.contradictions import linked, settled
-
-    for memory in linked_before:
-        for changed in settled(upserter.draft, memory):
-            upserter.keep(changed)
-    for changed in linked(upserter.draft, outcomes, wanted, request["now"]):
-        upserter.keep(changed)
 
 
 def prepare(workspace: Workspace, fields: Mapping[str, Json], describe: Describe | None = None) -> Candidate:

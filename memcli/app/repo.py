@@ -197,7 +197,7 @@ class Copies:
         try:
             return find(draft, ref)
         except NotFoundError:
-            known = self._known(draft, self._find_beside(ref))
+            known = self._known(self._find_beside(ref), draft)
             if known is None:
                 raise
             return known
@@ -205,7 +205,7 @@ class Copies:
     def original(self, ref: str) -> Memory | None:
         """The memory of the derived space of which this write made a copy for `ref`, None if it made none."""
         beside = self._find_beside(ref) if self.made else None
-        return beside if self._known_copy(beside) else None
+        return beside if self._known(beside) else None
 
     def settle(self) -> None:
         """After the write: warns of the copies, and hides the copied memories in the derived space."""
@@ -226,24 +226,19 @@ class Copies:
                 ) from None
             if memory is None:
                 raise
-            copy = self._known(draft, memory)
+            copy = self._known(memory, draft)
             if copy is None:
                 copy = _copy(self._workspace, draft, memory)
                 self.made[copy.id] = copy
                 draft.take(Change((copy,)))
             draft.copies[memory.id] = copy.id
 
-    def _known(self, draft: Draft, memory: Memory | None) -> Memory | None:
-        """The copy of a memory of the derived space that exists already: stored before, or made by this write."""
+    def _known(self, memory: Memory | None, draft: Draft | None = None) -> Memory | None:
+        """The copy of a memory of the derived space that exists already: made by this write or, in `draft`, stored before."""
         if memory is None:
             return None
-        if memory.superseded_by and (successor := draft.get(memory.superseded_by)):
+        if draft is not None and memory.superseded_by and (successor := draft.get(memory.superseded_by)):
             return successor
-        return self._known_copy(memory)
-
-    def _known_copy(self, memory: Memory | None) -> Memory | None:
-        if memory is None:
-            return None
         return next((copy for copy in self.made.values() if copy.metadata[COPIED] == memory.hash), None)
 
     def _find_beside(self, ref: str) -> Memory | None:

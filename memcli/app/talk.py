@@ -6,7 +6,7 @@ also summed up in memories of kind `chunk`, by default every ten. The group of b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 
@@ -118,30 +118,24 @@ def _bring(workspace: Workspace, talk: Workspace, name: str, known: Mapping[str,
             for message in part
         ]
         remember(talk, [prepare(talk, one) for one in fields])
-    chunks = list(_chunks(workspace, session, first, *sizes))
-    if chunks:
-        remember(talk, [prepare(talk, one) for one in chunks])
-    return session.messages
-
-
-def _chunks(workspace: Workspace, session: Session, first: int, recent: int, size: int) -> Iterator[dict[str, Json]]:
-    """The chunks that have become complete since the session had `first` - 1 messages."""
+    recent, size = sizes
     before, now = (max(0, count - recent) // size for count in (first - 1, session.messages))
-    if before == now:
-        return
-    messages = list(sessions.messages(workspace, session, before * size + 1, now * size))
-    found, _ = fold(messages, recent=0, size=size, most=len(messages))
-    for number, chunk in enumerate(found, before + 1):
-        if chunk.summary:
-            yield {
-                **_common(
-                    session, f"chunks/{number:05}", chunk.turns, messages[chunk.turns[1] - messages[0].number].at
-                ),
+    if before < now:  # chunks have become complete
+        messages = list(sessions.messages(workspace, session, before * size + 1, now * size))
+        found, _ = fold(messages, recent=0, size=size, most=len(messages))
+        chunks = [
+            {
+                **_common(session, f"chunks/{n:05}", chunk.turns, messages[chunk.turns[1] - messages[0].number].at),
                 "raw": chunk.summary,
                 "kind": CHUNK,
                 "tags": list(chunk.topics),
                 "metadata": {"group": session.id},
             }
+            for n, chunk in enumerate(found, before + 1)
+            if chunk.summary
+        ]
+        remember(talk, [prepare(talk, one) for one in chunks])
+    return session.messages
 
 
 def _common(session: Session, leaf: str, turns: Sequence[int], at: str) -> dict[str, Json]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 
-from memcli.embed import EMBEDDERS, FOLDER, check_embedder
+from memcli.embed import EMBEDDERS, check_embedder
 from memcli.record import Record
 from memcli.store.layout import Layout
 from memcli.wiring import extra
@@ -55,13 +54,6 @@ def load_embedder(
         open_other = partial(extra("embedders.opening").open_embedder, name, folder, load_remote)
         embedder = keep(("embedder", name, folder), open_other)
     return embedder
-
-
-def absolute(name: str, base: str) -> str:
-    """The name of an embedder in a configuration, with its folder, if it names one, relative to the project `base`."""
-    if not name.startswith(FOLDER):
-        return name
-    return FOLDER + os.path.join(base, os.path.expanduser(name.removeprefix(FOLDER)))
 
 
 def open_index(

@@ -16,6 +16,7 @@ from memcli.beneath import remove_tree
 from memcli.clock import frozen_clock, system_clock
 from memcli.codec.space import policy_problems
 from memcli.embed import DEFAULT_EMBEDDER
+from memcli.embed import FOLDER as MODEL_FOLDER
 from memcli.errors import UsageError
 from memcli.model.names import check_space
 from memcli.model.space import Change, Policy
@@ -30,7 +31,7 @@ from memcli.store.state import State
 from memcli.store.trust import VARIABLE as KEY_VARIABLE
 from memcli.store.trust import FileTrust, signer
 from memcli.wiring import extra
-from memcli.wiring.indexes import Keep, absolute, load_embedder, make, open_index
+from memcli.wiring.indexes import Keep, load_embedder, make, open_index
 from memcli.wiring.records import LocalRecords
 from memcli.wiring.roots import Warn, check_store, claimed, global_root, read_config, root_of
 
@@ -440,6 +441,10 @@ def _accepted(config: Config, base: str, trust: FileTrust, warn: Warn) -> Mappin
         warn(f"{FOLDER}/config.toml: {'; '.join(config.problems)}: ignored")
     risky = [name for name in config.values if name not in HARMLESS_FIELDS]
     if not risky or trust.is_accepted:
-        return {name: absolute(value, base) if name == "embedder" else value for name, value in config.values.items()}
+        values = dict(config.values)
+        if values.get("embedder", "").startswith(MODEL_FOLDER):
+            folder = os.path.expanduser(values["embedder"].removeprefix(MODEL_FOLDER))
+            values["embedder"] = MODEL_FOLDER + os.path.join(base, folder)
+        return values
     warn(f"{FOLDER}/config.toml was cloned: ignoring {', '.join(sorted(risky))} until you run `memcli trust`")
     return {name: value for name, value in config.values.items() if name not in risky}
