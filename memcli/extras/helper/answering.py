@@ -138,7 +138,14 @@ class Helper:
         if not self._sessions or identity(self._root) != self._store or now - self._used > IDLE_SECONDS:
             self._is_over = True
         if self._cache.has_model and now - self._used > MODEL_SECONDS:
-            self._drop_model()
+            import ctypes
+
+            self._cache.close()
+            self._cache = WorkspaceCache()
+            gc.collect()
+            # The C library would keep the memory of the model and the indexes for later.
+            with suppress(OSError, AttributeError):
+                ctypes.CDLL(None).malloc_trim(0)
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
@@ -277,16 +284,6 @@ class Helper:
             for args in (["recall", "what is decided here?"], ["list", "--limit", "1"], ["guard", "--staged"]):
                 self._answer(args, b"", quiet, folder, 0o77, is_typed=False)
             self._answers = 0
-
-    def _drop_model(self) -> None:
-        """Gives the memory of the model, and of the indexes, back to the system. The next question loads them again."""
-        self._cache.close()
-        self._cache = WorkspaceCache()
-        gc.collect()
-        import ctypes
-
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).malloc_trim(0)
 
 
 class Sources:

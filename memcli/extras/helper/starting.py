@@ -35,13 +35,18 @@ def launch(root: str, session: str, parents: Sequence[int]) -> None:
     Raises OSError."""
     import subprocess
 
+    import memcli
+
     numbers = [str(one) for one in parents]
     if control(root, client.JOIN, session, *numbers) is not None:
         return
+    # This memcli is found first, also where another one is installed.
+    here = os.path.dirname(os.path.dirname(os.path.abspath(memcli.__file__)))
+    paths = dict.fromkeys([here, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))])
     subprocess.Popen(
         [sys.executable, "-P", "-m", "memcli.extras.helper", root, session, *numbers],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-        env=_environment(),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
     ).returncode = 0  # nobody waits for it  # fmt: skip
 
 
@@ -97,12 +102,3 @@ def ancestors() -> list[int]:
             break
         found.append(above)
     return [one for one in found if one > 1]
-
-
-def _environment() -> dict[str, str]:
-    """The environment of a helper: that of this process, with this memcli found first."""
-    import memcli
-
-    here = os.path.dirname(os.path.dirname(os.path.abspath(memcli.__file__)))
-    paths = [here, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}

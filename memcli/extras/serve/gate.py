@@ -326,7 +326,7 @@ class LimitedProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._expect_head()
+        self._deadline = self.loop.call_later(HEAD_SECONDS, self._give_up)
         if len(self.connections) > MAX_CONNECTIONS:
             max(self._connections(STRANGER), key=lambda one: one.idle_seconds).end()
         self.loop.call_later(2 * PATIENCE, self._end_one_too_many)  # a connection younger than PATIENCE is never closed
@@ -340,7 +340,7 @@ class LimitedProtocol(H11Protocol):
         if self.conn.their_state not in _WAITING:
             self._stop_waiting()
         elif self._deadline is None and not self.transport.is_closing():
-            self._expect_head()
+            self._deadline = self.loop.call_later(HEAD_SECONDS, self._give_up)
 
     def on_response_complete(self) -> None:
         self._stop_waiting()
@@ -369,9 +369,6 @@ class LimitedProtocol(H11Protocol):
         strangers = self._connections(STRANGER)
         if len(strangers) > SHARES[STRANGER]:
             _end_idle(strangers)
-
-    def _expect_head(self) -> None:
-        self._deadline = self.loop.call_later(HEAD_SECONDS, self._give_up)
 
     def _stop_waiting(self) -> None:
         if self._deadline is not None:

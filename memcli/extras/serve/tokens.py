@@ -131,10 +131,15 @@ class Tokens:
 
     def _read_others(self) -> list[Token]:
         data = _own_file(self._others)
+        found = []
         try:
-            return [] if data is None else [_token(one) for one in json.loads(data)["tokens"]]
+            for one in () if data is None else json.loads(data)["tokens"]:
+                caller = Caller(str(one["name"]), str(one["role"]), tuple(str(name) for name in one["spaces"]))
+                _check(caller)
+                found.append(Token(caller, str(one["created_at"]), str(one["sha256"])))
         except (ValueError, KeyError, TypeError, RecursionError, UsageError):
             raise CorruptError(f"{self._others} is damaged", "delete it, and create the tokens again") from None
+        return found
 
     def _write(self, tokens: Sequence[Token]) -> None:
         rows = [{**token.to_json(), "sha256": token.digest} for token in tokens]
@@ -151,12 +156,6 @@ def _check(caller: Caller) -> None:
         raise UsageError("not a name of a token", f"use 1 to {_MOST_NAME} characters")
     for space in caller.spaces:
         check_space(space)
-
-
-def _token(one: dict[str, Json]) -> Token:
-    caller = Caller(str(one["name"]), str(one["role"]), tuple(str(name) for name in one["spaces"]))
-    _check(caller)
-    return Token(caller, str(one["created_at"]), str(one["sha256"]))
 
 
 def _own_file(path: str) -> bytes | None:

@@ -6,8 +6,7 @@ import atexit
 import logging
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from threading import Condition, Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -102,10 +101,19 @@ def open_tracer(environ: Mapping[str, str], make: Callable[[], SpanExporter] | N
             given = {**environ, **own}
             if not given.get("OTEL_SERVICE_NAME") and "service.name=" not in given.get("OTEL_RESOURCE_ATTRIBUTES", ""):
                 own["OTEL_SERVICE_NAME"] = "memcli"
-            # Shutdown at exit would wait for the collector without a bound: `flush` takes its place.
-            with _overlaid(own):
+            # The SDK takes most settings from the environment of the process alone, and only when it is set up.
+            before = {name: os.environ.get(name) for name in own}
+            os.environ.update(own)
+            try:
                 sender = Sender((make or make_exporter)())
+                # Shutdown at exit would wait for the collector without a bound: `flush` takes its place.
                 provider = TracerProvider(resource=Resource.create(), shutdown_on_exit=False)
+            finally:
+                for name, value in before.items():
+                    if value is None:
+                        del os.environ[name]
+                    else:
+                        os.environ[name] = value
             provider.add_span_processor(sender)
             atexit.register(flush)
             _providers[os.getpid()] = provider, sender
@@ -116,18 +124,3 @@ def flush(seconds: float = FLUSH_SECONDS) -> None:
     """Waits until all spans of this process are sent or refused, for `seconds` at most."""
     if os.getpid() in _providers:
         _providers[os.getpid()][1].flush(seconds)
-
-
-@contextmanager
-def _overlaid(variables: Mapping[str, str]) -> Iterator[None]:
-    """Sets variables of the environment for the body: the SDK takes most settings from there alone, and only when it is set up."""
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

@@ -138,9 +138,19 @@ class Past(ListWindow[None]):
         self.fill(lines, note)
 
     def about(self, n: int) -> Content:
-        """The changed fields of a version, or an act in full."""
+        """The changed fields of a version, or an act in full, with what it did to the memory."""
         if n >= len(self._versions):
-            return _act(self._acts[n - len(self._versions)], self._memory.id)
+            act = self._acts[n - len(self._versions)]
+            changes = act.get("changes", ())
+            own: Mapping[str, Any] = next((one for one in changes if one.get("id") == self._memory.id), {})
+            others = len(changes) - 1
+            values = {
+                **{name: act.get(name) for name in ("time", "user", "command", "action")},
+                "memory": "created" if not own.get("before") else "deleted" if not own.get("after") else "changed",
+                "others": f"{count_of(others, 'other memory', 'other memories')} in the same act" if others > 0 else "",
+            }
+            shown = [(name, clean_line(str(value))) for name, value in values.items() if value]
+            return Content("\n").join(Content.assemble((f"{name:<10} ", LABEL), text) for name, text in shown)
         commit, change = self._versions[n]
         head = [clean_line(f"commit {commit.hash}  {commit.author}  {commit.date}")] if commit else []
         return Content("\n".join([*head, *extra("history.rendering").change_lines(change)]))
@@ -160,22 +170,6 @@ def _moment_of(version: Version) -> tuple[str, str]:
     commit, change = version
     name, day, _, _ = commit_cells(commit)
     return day or change.memory.updated_at[:10], name or "-"
-
-
-def _act(act: Mapping[str, Any], identifier: str) -> Content:
-    """An act of the audit log, with what it did to the memory `identifier`."""
-    changes = act.get("changes", ())
-    own: Mapping[str, Any] = next((one for one in changes if one.get("id") == identifier), {})
-    others = len(changes) - 1
-    values = {
-        **{name: act.get(name) for name in ("time", "user", "command", "action")},
-        "memory": "created" if not own.get("before") else "deleted" if not own.get("after") else "changed",
-        "others": f"{count_of(others, 'other memory', 'other memories')} in the same act" if others > 0 else "",
-    }
-    lines = [
-        Content.assemble((f"{name:<10} ", LABEL), clean_line(str(value))) for name, value in values.items() if value
-    ]
-    return Content("\n").join(lines)
 
 
 _MOST_STEPS = 9

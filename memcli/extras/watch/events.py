@@ -11,6 +11,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from posixpath import dirname
 from typing import TYPE_CHECKING
 
@@ -184,11 +185,14 @@ def plan(tree: Tree) -> list[tuple[str, bool]]:
         inside.setdefault(dirname(folder), []).append(folder)
     mixed = set[str]()  # the folders above an ignored one
     for folder in tree.pruned:
-        if _has_folders(os.path.join(tree.root, folder)):
-            above = folder
-            while above:
-                above = dirname(above)
-                mixed.add(above)
+        has_folders = False
+        # One that has none, such as `__pycache__`, costs a recursive watch one more at most: excluding it costs more.
+        with suppress(OSError), os.scandir(os.path.join(tree.root, folder)) as entries:
+            has_folders = any(entry.is_dir(follow_symlinks=False) for entry in entries)
+        above = folder if has_folders else ""
+        while above:
+            above = dirname(above)
+            mixed.add(above)
     watches: list[tuple[str, bool]] = []
     queue = deque(folder for folder in tree.folders if not folder or dirname(folder) not in known)
     while queue:
@@ -199,13 +203,3 @@ def plan(tree: Tree) -> list[tuple[str, bool]]:
         watches.append((folder, not is_cut))
         queue.extend(below if is_cut else ())
     return watches
-
-
-def _has_folders(folder: str) -> bool:
-    """Whether a folder has folders in it."""
-    # One that has none, such as `__pycache__`, costs a recursive watch one more at most: excluding it costs more.
-    try:
-        with os.scandir(folder) as entries:
-            return any(entry.is_dir(follow_symlinks=False) for entry in entries)
-    except OSError:
-        return False

@@ -302,7 +302,7 @@ class Watch:
         done.retired += sync(self._workspace, self._tree.unreachable)
 
     def _use_spare_time(self) -> None:
-        """Saves the state, updates the index, and runs due maintenance. Raises MemcliError."""
+        """Saves the state, updates the index, and once an hour looks for due maintenance and runs it. Raises MemcliError."""
         if not self._is_saved:
             self._files.save(self._tree.watcher.state)
             self._is_saved = True
@@ -313,21 +313,16 @@ class Watch:
         # Only a version that is still there in the next idle moment: a checkout writes the space before it writes HEAD.
         if now == self._last:
             self._quiet = now
-            if self._maintain():
-                now = self._quiet = self._version()
+            hour = self._workspace.clock()[:_TO_THE_HOUR]
+            if self._upkeep and not self._files.is_off() and hour != self._upkeep_hour:
+                self._upkeep_hour = hour
+                changed = [one for one in extra("upkeep.maintain").maintain_behind(self._workspace) if one.plan.after]
+                for done in changed:
+                    counts = {"space": done.space, "changed": len(done.plan.after), "run": done.run}
+                    self._files.log({"event": "upkeep", **counts})
+                if changed:
+                    now = self._quiet = self._version()
         self._last = now
-
-    def _maintain(self) -> bool:
-        """Runs due maintenance, for which it looks once an hour. Returns whether that changed anything. Raises MemcliError."""
-        hour = self._workspace.clock()[:_TO_THE_HOUR]
-        if not self._upkeep or self._files.is_off() or hour == self._upkeep_hour:
-            return False
-        self._upkeep_hour = hour
-        changed = [done for done in extra("upkeep.maintain").maintain_behind(self._workspace) if done.plan.after]
-        for done in changed:
-            counts = {"space": done.space, "changed": len(done.plan.after), "run": done.run}
-            self._files.log({"event": "upkeep", **counts})
-        return bool(changed)
 
     def _version(self) -> str:
         snapshot = self._workspace.store.open(self._workspace.space)
