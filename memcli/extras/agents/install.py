@@ -79,9 +79,23 @@ def plan_uninstall(site: Site, name: str) -> InstallPlan:
         if before is None:
             notes.pop(path, None)
             continue
-        after, note = _uninstall_from_file(site, name, path, parts, before, notes.pop(path, None))
-        if note is not None:
-            notes[path] = note
+        note = notes.pop(path, None)
+        after: str | None
+        try:
+            if note is None or not note.fits(before) or name not in note.agents:
+                removals = list(_removals(before, _unshared(site, name, parts)))
+                left = apply_all(before, removals)
+                after = None if removals and splice.is_bare(left) else left
+            else:
+                base = apply_all(before, note.undo)
+                others = tuple(agent for agent in note.agents if agent != name)
+                after, undo = _composed(base, [p for agent in others for p in parts_by_path(site, agent).get(path, ())])
+                if undo:
+                    notes[path] = replace(note, agents=others, digest=digest_of(after), undo=undo)
+                elif not note.was_there:
+                    after = None
+        except UsageError as error:
+            raise _in_file(path, error) from None
         if after != before:
             check_writable(path)
             changes.append(SettingsChange(path, before, after))
@@ -181,25 +195,6 @@ def _install_in_file(
     if not undo:
         return SettingsChange(path, before, before), note
     return SettingsChange(path, before, after, is_executable), Note(agents, digest_of(after), undo, was_there)
-
-
-def _uninstall_from_file(
-    site: Site, name: str, path: str, parts: Sequence[InstalledPart], before: str, note: Note | None
-) -> tuple[str | None, Note | None]:
-    """The text of the file without the parts, None to remove it, and the note that remains of it. Raises UsageError."""
-    try:
-        if note is None or not note.fits(before) or name not in note.agents:
-            removals = list(_removals(before, _unshared(site, name, parts)))
-            after = apply_all(before, removals)
-            return (None if removals and splice.is_bare(after) else after), None
-        base = apply_all(before, note.undo)
-        others = tuple(agent for agent in note.agents if agent != name)
-        after, undo = _composed(base, [p for agent in others for p in parts_by_path(site, agent).get(path, ())])
-    except UsageError as error:
-        raise _in_file(path, error) from None
-    if undo:
-        return after, replace(note, agents=others, digest=digest_of(after), undo=undo)
-    return (after if note.was_there else None), None
 
 
 def _composed(text: str, parts: Sequence[InstalledPart]) -> tuple[str, tuple[Splice, ...]]:

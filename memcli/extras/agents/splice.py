@@ -135,7 +135,11 @@ def remove(text: str, path: Sequence[str]) -> Splice | None:
 def removed(text: str, holder: JsonNode, index: int) -> Splice:
     """The splice that removes the member at `index` of an object or list, with one comma."""
     member = holder.members[index]
-    start = _line_start(text, member.begin)
+    # With the line ending before it, if nothing else is on the line of the member.
+    start = member.begin
+    blank = len(text[:start].rstrip(" \t"))
+    if blank and text[blank - 1] == "\n":
+        start = blank - (2 if text[:blank].endswith("\r\n") else 1)
     after = _space(text, member.end)
     if text[after] == ",":
         return Splice(start, after + 1, "")
@@ -150,14 +154,6 @@ def is_bare(text: str) -> bool:
     return re.fullmatch(r"\s*(?:\{\s*\})?\s*", text.lstrip("\ufeff")) is not None
 
 
-def _line_start(text: str, start: int) -> int:
-    """The start of the blanks before `start` and of the line ending before them; `start` if other text is on its line."""
-    blank = len(text[:start].rstrip(" \t"))
-    if blank and text[blank - 1] == "\n":
-        return blank - (2 if text[:blank].endswith("\r\n") else 1)
-    return start
-
-
 def _inserted(text: str, holder: JsonNode, key: str | None, value: Json) -> Splice:
     """The splice that appends a member to an object, or to a list for `key` None, in the style of the members before it."""
     name = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
@@ -167,7 +163,9 @@ def _inserted(text: str, holder: JsonNode, key: str | None, value: Json) -> Spli
     if not is_multiline:
         return Splice(last, last, f", {name}{json.dumps(value, ensure_ascii=False)}")
     nl, unit = newline_of(text), _unit(text)
-    indent = _indent_of(text, holder, unit)
+    # The indentation of the members before, or else one step from the line of the holder.
+    befores = (text[text.rfind("\n", 0, member.begin) + 1 : member.begin] for member in holder.members)
+    indent = next((one for one in befores if not one.strip(" \t")), _indent_at(text, holder.start) + unit)
     comma = _space(text, last)
     has_comma = bool(holder.members) and text[comma] == ","
     at = comma + 1 if has_comma else last
@@ -204,15 +202,6 @@ def _unit(text: str) -> str:
     """One step of indentation."""
     found = re.search(r"\n([ \t]+)\S", text)
     return "  " if found is None else "\t" if found[1][0] == "\t" else found[1] if len(found[1]) <= 8 else "  "
-
-
-def _indent_of(text: str, holder: JsonNode, unit: str) -> str:
-    """The indentation for a new member of an object or list: that of its members, or else one step from its own line."""
-    for member in holder.members:
-        line = text[text.rfind("\n", 0, member.begin) + 1 : member.begin]
-        if not line.strip(" \t"):
-            return line
-    return _indent_at(text, holder.start) + unit
 
 
 def _indent_at(text: str, place: int) -> str:

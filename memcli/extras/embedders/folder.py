@@ -9,7 +9,7 @@ import json
 import mmap
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
@@ -244,12 +244,17 @@ def stamp(files: Sequence[str]) -> list[Json]:
 def digest(folder: ModelFolder, recipe: str) -> tuple[str, list[str]]:
     """A digest of all files that decide the vectors, and the paths of weights beside the model. Raises ProviderError."""
     try:
-        weights = sorted(set(_weights(folder.model)))
+        named = set()
+        with open(folder.model, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            for match in _EXTERNAL.finditer(data):
+                name = os.fsdecode(data[match.end() : match.end() + match[1][0]])
+                named.add(os.path.join(os.path.dirname(folder.model), name))
+        weights = sorted(filter(os.path.isfile, named))
         found = hashlib.sha256(f"{recipe} {folder.prompts} {folder.max_tokens}".encode())
-        for file in (folder.model, *weights, *folder.files):
-            with open(file, "rb") as opened:
+        for path in (folder.model, *weights, *folder.files):
+            with open(path, "rb") as opened:
                 # The model counts by its content alone: the name of its file says only which variant was chosen.
-                name = "" if file == folder.model else os.path.basename(file)
+                name = "" if path == folder.model else os.path.basename(path)
                 found.update(os.fsencode(name) + b"\0")
                 found.update(hashlib.file_digest(opened, "sha256").digest())
     except (OSError, ValueError) as error:
@@ -322,13 +327,3 @@ def _pooling(config: Mapping[str, Json], file: str) -> tuple[str, ...]:
     if unknown:
         raise ProviderError(f"{file}: unknown pooling {unknown[0][:40]!a}", f"known are {', '.join(KEYS)}")
     return tuple(mode for mode in KEYS if mode in modes)
-
-
-def _weights(model: str) -> Iterator[str]:
-    """The paths of the existing files of weights that a model names."""
-    with open(model, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        for match in _EXTERNAL.finditer(data):
-            name = data[match.end() : match.end() + match[1][0]]
-            path = os.path.join(os.path.dirname(model), os.fsdecode(name))
-            if os.path.isfile(path):
-                yield path

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import array
 import contextvars
+import fcntl
 import gc
 import io
 import os
@@ -77,8 +78,6 @@ def serve(root: str, session: str, parents: Sequence[int]) -> None:
 
 def _take(door: socket.socket, place: str) -> bool:
     """Has the socket be at the place; false where another helper answers there, or the path is too long for one."""
-    import fcntl
-
     with open(f"{place}.lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         folder, name = os.path.split(place)
@@ -194,7 +193,9 @@ class Helper:
         expected = [path for path in self._link(environ) if path is not None]
         if [identity(path) for path in expected] != [(facts.st_dev, facts.st_ino) for facts in map(os.fstat, files)]:
             return "another store"
-        return "" if all(map(_is_writable, files)) else "a store that the caller cannot write"
+        # A caller in a sandbox that can only read the store must not have it written by this process.
+        modes = [fcntl.fcntl(file, fcntl.F_GETFL) & os.O_ACCMODE for file in files]
+        return "a store that the caller cannot write" if set(modes) - {os.O_RDWR} else ""
 
     def _link(self, environ: Mapping[str, str] | None = None) -> tuple[str | None, str | None]:
         """Leads clients to the files that they must be able to write: the state of the store, or another file of it while
@@ -426,9 +427,3 @@ def _frame(kind: bytes, data: bytes) -> bytes:
 
 def _send(connection: socket.socket, kind: bytes, data: bytes) -> None:
     connection.sendall(_frame(kind, data))
-
-
-def _is_writable(file: int) -> bool:
-    import fcntl
-
-    return fcntl.fcntl(file, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR

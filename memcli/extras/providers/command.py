@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from memcli.cli.options import Options, argument, option
 from memcli.cli.verb import SHARE, CommandContext, Group
 from memcli.errors import UsageError
-
-if TYPE_CHECKING:
-    from memcli.extras.providers.meter import Spent
 
 command = Group(
     "provider",
@@ -88,6 +83,8 @@ def usage(session: CommandContext, options: UsageOptions) -> None:
     """
     from memcli.clock import normalize_time
     from memcli.extras.providers.meter import spent
+    from memcli.extras.providers.quota import dollars
+    from memcli.render.clean import grid
 
     if options.day and options.since:
         raise UsageError("--day cannot be used with --since", "use one of them")
@@ -95,16 +92,6 @@ def usage(session: CommandContext, options: UsageOptions) -> None:
     since = normalize_time(first)[:10] if first else ""
     workspace = session.open()
     found = spent(workspace, since, since if options.day else "")
-    session.output.answer([row.to_json() for row in found], _table(found))
-
-
-def _table(found: Sequence[Spent]) -> str:
-    """The text of `provider usage`: a row for each day, space and provider."""
-    from memcli.extras.providers.quota import dollars
-    from memcli.render.clean import grid
-
-    if not found:
-        return "no calls"
     rows = []
     for row in found:
         t = row.total
@@ -112,4 +99,5 @@ def _table(found: Sequence[Spent]) -> str:
         note = f"{t.pending} not settled" if t.pending else ""
         counts = [f"{t.calls:,}", f"{t.tokens_in:,}", f"{t.tokens_out:,}"]
         rows.append([row.day, row.space, row.provider, *counts, price, note])
-    return grid(["day", "space", "provider", "calls", "tokens in", "tokens out", "US dollars", ""], rows)
+    names = ["day", "space", "provider", "calls", "tokens in", "tokens out", "US dollars", ""]
+    session.output.answer([row.to_json() for row in found], grid(names, rows) if rows else "no calls")

@@ -10,6 +10,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from importlib import import_module
 from threading import Event, Thread
 from typing import Any
@@ -88,12 +89,16 @@ def _status_failure(provider: Provider, model: str, key_variable: str, response:
     if status == 429 and (error.get("code") or error.get("type")) in _SPENT:
         return CallFailure(message=f"the account at {name} has nothing left to spend{suffix}", hint="check its billing")
     if status in _TEMPORARY:
+        after = None
+        with suppress(ValueError):  # the header may have a date, too
+            seconds = float(response.retry_after)
+            after = seconds if 0 <= seconds < 1e6 else None
         what = "limits the rate of calls" if status == 429 else "is overloaded or fails"
         return CallFailure(
             message=f"{name} {what}{suffix}",
             hint="try again later",
             is_temporary=True,
-            after=_seconds(response.retry_after),
+            after=after,
         )
     return CallFailure(message=f"{name} answers with an error{suffix}", hint="try again later, or another model")
 
@@ -136,15 +141,6 @@ def _complaint(data: Json) -> str:
     """The text of the provider about a request, after the parameter that it names."""
     found = _error(data)
     return " ".join(part for part in (found.get("param"), found.get("message")) if isinstance(part, str))
-
-
-def _seconds(text: str) -> float | None:
-    """The header `Retry-After` in seconds; None for a date or an invalid value."""
-    try:
-        seconds = float(text)
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < 1e6 else None
 
 
 Credential = Mapping[str, str]

@@ -73,35 +73,32 @@ class ProviderModel:
     def ask(self, prompt: Prompt, read: Callable[[Json], T], within: float) -> T:
         """See `LanguageModel.ask`."""
         with self._trace(prompt.task):
-            return self._ask(prompt, read, within)
-
-    def _ask(self, prompt: Prompt, read: Callable[[Json], T], within: float) -> T:
-        ends = time.monotonic() + within
-        turns: list[wire.Turn] = [("user", prompt.text)]
-        schema = json.dumps(prompt.schema, sort_keys=True, ensure_ascii=False)
-        wanted = f"Answer with JSON alone, which fits this JSON Schema:\n{schema}"
-        wrong = ""
-        for _ in range(2):
-            reply = self._reply(prompt, wire.body(self._provider, self._model.model, prompt, turns), ends)
-            if reply.ending == wire.REFUSED:
-                raise ProviderError(f"{self.name} refuses to answer", "try another model")
-            if reply.ending == wire.CUT:
-                raise ProviderError(
-                    f"the answer of {self.name} is longer than {prompt.max_tokens} tokens", "allow more tokens"
-                )
-            try:
-                return read(parse_answer(reply.text, prompt.schema))
-            except ValueError as error:
-                wrong = " ".join(str(error).split())[:200] or "it is not valid"
-            if reply.text.strip():
-                complaint = f"This answer cannot be used: {wrong}. {wanted}"
-                turns = [turns[0], ("assistant", reply.text.strip()[:_MAX_QUOTED]), ("user", complaint)]
-            else:
-                turns = [("user", f"{prompt.text}\n\n{wanted}")]
-        brief = f"the answer of {self.name} is not valid, also when asked again"
-        # The reason quotes the answer, which may carry instructions for the model that reads this message.
-        detail = "" if find_reasons(wrong) else f": {wrong}"
-        raise ProviderError(f"{brief}{detail}", "try another model", brief)
+            ends = time.monotonic() + within
+            turns: list[wire.Turn] = [("user", prompt.text)]
+            schema = json.dumps(prompt.schema, sort_keys=True, ensure_ascii=False)
+            wanted = f"Answer with JSON alone, which fits this JSON Schema:\n{schema}"
+            wrong = ""
+            for _ in range(2):
+                reply = self._reply(prompt, wire.body(self._provider, self._model.model, prompt, turns), ends)
+                if reply.ending == wire.REFUSED:
+                    raise ProviderError(f"{self.name} refuses to answer", "try another model")
+                if reply.ending == wire.CUT:
+                    raise ProviderError(
+                        f"the answer of {self.name} is longer than {prompt.max_tokens} tokens", "allow more tokens"
+                    )
+                try:
+                    return read(parse_answer(reply.text, prompt.schema))
+                except ValueError as error:
+                    wrong = " ".join(str(error).split())[:200] or "it is not valid"
+                if reply.text.strip():
+                    complaint = f"This answer cannot be used: {wrong}. {wanted}"
+                    turns = [turns[0], ("assistant", reply.text.strip()[:_MAX_QUOTED]), ("user", complaint)]
+                else:
+                    turns = [("user", f"{prompt.text}\n\n{wanted}")]
+            brief = f"the answer of {self.name} is not valid, also when asked again"
+            # The reason quotes the answer, which may carry instructions for the model that reads this message.
+            detail = "" if find_reasons(wrong) else f": {wrong}"
+            raise ProviderError(f"{brief}{detail}", "try another model", brief)
 
     def vectors(self, texts: Sequence[str], within: float) -> Sequence[Sequence[float]]:
         """One vector for each text, in at most `within` seconds. Raises ProviderError, RefusedError."""
@@ -148,7 +145,14 @@ class ProviderModel:
         settle = self._reserve(prompt.task, TokenUsage(most, prompt.max_tokens))
         seconds = ends - time.monotonic()
         outcome = self._post(self._provider, where, key, clean, seconds) if seconds > 0 else http.SLOW
-        found = self._read(request, where, _hidden(hide, outcome), max(0.0, seconds))
+        # The key, which some servers repeat, is taken out of all texts before any is cut: half a key would not be found.
+        if isinstance(outcome, Response):
+            try:
+                data = wire.map_strings(outcome.data, hide)
+            except RecursionError:
+                data = None
+            outcome = replace(outcome, data=data, location=hide(outcome.location))
+        found = self._read(request, where, outcome, max(0.0, seconds))
         if isinstance(found, wire.Reply) and found.usage is not None:
             settle(found.usage)
         elif (isinstance(found, CallFailure) and found.is_free) or seconds <= 0:
@@ -184,18 +188,6 @@ def check(provider: Provider, environ: Mapping[str, str]) -> None:
     if not all("!" <= character <= "~" for value in credential(provider, environ).values() for character in value):
         raise ProviderError(f"the key in {variable} has a character that no key has", "copy it again")
     address(provider, environ)
-
-
-def _hidden(hide: Callable[[str], str], outcome: Response | str) -> Response | str:
-    """The outcome of a call without the key, which some servers repeat."""
-    # All texts are treated here, before any is cut: half a key would not be found.
-    if isinstance(outcome, str):
-        return outcome
-    try:
-        data = wire.map_strings(outcome.data, hide)
-    except RecursionError:
-        data = None
-    return replace(outcome, data=data, location=hide(outcome.location))
 
 
 def _hider(key: Mapping[str, str]) -> Callable[[str], str]:

@@ -27,13 +27,6 @@ def open_language_model(
     return _open(workspace, environ, chosen_model(workspace, spec), may_wait=may_wait)
 
 
-def embed_texts(
-    workspace: Workspace, environ: Mapping[str, str], name: ModelName, texts: Sequence[str]
-) -> Sequence[Sequence[float]]:
-    """One vector for each text, by the model `name`. Raises ProviderError, RefusedError."""
-    return _open(workspace, environ, name).vectors(texts, _EMBED_SECONDS)
-
-
 def embeddings(workspace: Workspace, environ: Mapping[str, str]) -> Remote:
     """The functions by which the embedder of a workspace calls a provider: redacted and within the quota."""
 
@@ -45,7 +38,10 @@ def embeddings(workspace: Workspace, environ: Mapping[str, str]) -> Remote:
     def redact(text: str) -> str:
         return workspace.redactor.cleaner(workspace.store.policy(charged_space(workspace)))(text)
 
-    return Remote(where, lambda name, texts: embed_texts(workspace, environ, name, texts), redact)
+    def call(name: ModelName, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        return _open(workspace, environ, name).vectors(texts, _EMBED_SECONDS)
+
+    return Remote(where, call, redact)
 
 
 def _open(

@@ -9,7 +9,7 @@ import pytest
 
 from memcli.app.workspace import opened
 from memcli.errors import ProviderError, RefusedError
-from memcli.extras.providers.opening import embed_texts
+from memcli.extras.providers.opening import embeddings
 from memcli.extras.spaces.managing import set_policy
 from memcli.model.conversation import model_name
 from memcli.model.usage import TokenUsage
@@ -70,7 +70,7 @@ def environ(server: Script) -> dict[str, str]:
 
 def test_a_store_has_its_texts_embedded_and_counted(tmp_path: Path, server: Script, environ: dict[str, str]) -> None:
     workspace = open_at(tmp_path)
-    assert embed_texts(workspace, environ, model_name("openai:text-embedding-3-small"), ["one"]) == ((1.0, 2.0),)
+    assert embeddings(workspace, environ).call(model_name("openai:text-embedding-3-small"), ["one"]) == ((1.0, 2.0),)
     (day,) = workspace.ledger.days()
     (charge,) = workspace.ledger.read(day).charges
     assert (charge.task, charge.usage.tokens_in, charge.usage.nano_usd) == ("embed/1", 9, 180)
@@ -83,7 +83,7 @@ def test_nothing_is_sent_where_it_may_not(tmp_path: Path, server: Script, enviro
         if workspace is cloned:
             workspace.trust.revoke()
         with pytest.raises(RefusedError, match=message):
-            embed_texts(workspace, environ, model_name("openai:m"), ["one"])
+            embeddings(workspace, environ).call(model_name("openai:m"), ["one"])
     assert server.requests == []
 
 
