@@ -32,11 +32,13 @@ ACCEPTED, DECLINED, STDOUT, STDERR, EXIT = b"a", b"n", b"1", b"2", b"x"
 HEAD = 8
 MAX_INPUT = 1 << 24
 """The most standard input that is sent, in bytes."""
+# So long at most a helper that is busy delays a command.
 _ACCEPT_SECONDS = 0.02
 _ANSWER_SECONDS = 10.0
+# How long after its start a hook whose helper died may still begin anew: an agent waits for it.
 _HOOK_SECONDS = 0.5
-"""How long after its start a hook whose helper died may still begin anew: an agent waits for it."""
 _OF_SESSIONS = (["session-start"], ["session-end"])
+# What a shell reports for a program that SIGPIPE has ended.
 _BROKEN_PIPE = 141
 
 
@@ -100,6 +102,7 @@ def send(connection: socket, fields: Sequence[str], data: bytes = b"", files: Se
     head = len(body).to_bytes(4, "big") + len(data).to_bytes(4, "big")
     passed = b"".join(one.to_bytes(4, sys.byteorder) for one in files)
     rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, passed)] if files else []
+    # The descriptors go with the first bytes, so that one read takes both.
     connection.sendmsg([head], rights)
     connection.sendall(body + data)
 
@@ -228,6 +231,7 @@ def _pass_on(connection: socket) -> int | None:
         if frame[0] == DECLINED:
             return None
         frames.append(frame)
+    # Nothing was written before the end, so that a command that was declined can begin anew.
     for kind, data in frames:
         rest = memoryview(data)
         try:

@@ -40,15 +40,15 @@ _LOOK_SECONDS = 2.0
 _REQUEST_SECONDS = 0.5
 _ANSWER_SECONDS = 1.0
 _LONGEST = 10
+# After so many seconds the system ends a helper that does not answer; its client goes on alone.
 _LONGEST_HOOK = 3
-"""After so many seconds the system ends a helper that does not answer; its client goes on alone."""
 _COLLECT_AFTER = 50_000
 _MOST_FIELDS = 1 << 22
 _BACKLOG = 32
+# The block size of pipes and files, by which the interpreter buffers standard output.
 _BLOCK = 4096
-"""The block size of pipes and files, by which the interpreter buffers standard output."""
+# Variables that a process reads at its start, or that change what it keeps: with other ones a command runs alone.
 _OF_THE_INTERPRETER = ("PYTHON", "LC_", "LANG", "TZ", "MEMCLI_DEBUG", "MEMCLI_OTEL", "MEMCLI_STORE")
-"""Variables that a process reads at its start, or that change what it keeps: with other ones a command runs alone."""
 
 
 class DeclinedError(BaseException):
@@ -78,6 +78,7 @@ def serve(root: str, session: str, parents: Sequence[int]) -> None:
 
 def _take(door: socket.socket, place: str) -> bool:
     """Has the socket be at the place; false where another helper answers there, or the path is too long for one."""
+    # Two helpers that start at once would both find none, and the second would unlink the socket of the first.
     with open(f"{place}.lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         folder, name = os.path.split(place)
@@ -184,12 +185,16 @@ class Helper:
     def _reason_to_decline(self, environ: Mapping[str, str], files: Sequence[int], place: str) -> str:
         if place != client.surroundings():
             return "another sandbox"
+        # An old helper would answer with code that is no longer there, and import the rest from the new one.
         if self._sources.have_changed():
             self._is_over = True
             return "memcli was changed"
         names = {name for one in (environ, self._environ) for name in one if name.startswith(_OF_THE_INTERPRETER)}
+        # PYTHONPATH is another one in every helper: `starting.py` puts this memcli first in it.
         if any(environ.get(name) != self._environ.get(name) for name in names - {"PYTHONPATH"}):
             return "another interpreter"
+        # Compared by the descriptors that came along: a caller that sees another store at this path has other files
+        # there.
         expected = [path for path in self._link(environ) if path is not None]
         if [identity(path) for path in expected] != [(facts.st_dev, facts.st_ino) for facts in map(os.fstat, files)]:
             return "another store"
@@ -225,6 +230,7 @@ class Helper:
         frames: list[tuple[bytes, bytes]] = []
         self._used = time.monotonic()
         here, streams = os.getcwd(), (sys.stdin, sys.stdout, sys.stderr)
+        # Without a handler, so that the signal ends the process even where it hangs outside of Python.
         signal.alarm(_LONGEST_HOOK if args[0] == "hook" else _LONGEST)
         try:
             os.chdir(folder)
@@ -334,6 +340,8 @@ def _started(process: int) -> str:
     """What tells a process from another one with its number later: when it started. Empty when there is none."""
     try:
         with open(f"/proc/{process}/stat", "rb") as file:
+            # The name of the program, in brackets, may have blanks and brackets; behind it are the state and, as the
+            # twentieth, the start.
             fields = file.read().rpartition(b")")[2].split()
         return "" if fields[0] == b"Z" else fields[19].decode()
     except OSError:

@@ -22,6 +22,7 @@ def start_helper(root: str = "", session: str = "", parents: Sequence[int] = ())
     under a frozen clock, or where MEMCLI_HELPER is off. That it cannot be started is no error: commands do without it.
     """
     environ = os.environ
+    # In CI, as under a frozen clock, nothing may depend on what another process holds.
     if environ.get(client.VARIABLE) == client.OFF or environ.get("CI") or environ.get("MEMCLI_FREEZE_CLOCK"):
         return
     with suppress(MemcliError, OSError):
@@ -44,6 +45,8 @@ def launch(root: str, session: str, parents: Sequence[int]) -> None:
     here = os.path.dirname(os.path.dirname(os.path.abspath(memcli.__file__)))
     paths = dict.fromkeys([here, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))])
     subprocess.Popen(
+        # With `-P` no module in the working directory can stand in for one of memcli's; in a session of its own it is
+        # not reached by the signals that end the hook which starts it.
         [sys.executable, "-P", "-m", "memcli.extras.helper", root, session, *numbers],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},

@@ -83,6 +83,7 @@ def _serve_http(session: CommandContext, tools: str, port: int) -> None:
     from memcli.extras.mcp.server import check_bodies, sdk_server
     from memcli.wiring import extra
 
+    # Clients over HTTP share this process, so that none of them can choose the project by its roots.
     root = session.open().root
 
     def make_app() -> Callable[[Any, Any, Any], Awaitable[None]]:

@@ -25,8 +25,8 @@ from memcli.record import Record
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 INTERNAL_ERROR, UNSUPPORTED_VERSION = -32603, -32022
+# Python converts no longer numbers by default, since the time grows with the square of their digits.
 _MOST_DIGITS = 4_300
-"""Python converts no longer numbers by default, since the time grows with the square of their digits."""
 
 Id = int | str
 
@@ -119,6 +119,7 @@ def _is_text(value: Any) -> bool:
     return True
 
 
+# Claude Code warns of results above 10,000 tokens, and cuts them above 25,000.
 MOST_TOKENS = 8_000
 """The most tokens in one result; the rest is on further pages."""
 _NOTE_TOKENS = 100
@@ -230,10 +231,13 @@ class Results:
         listed = [
             {
                 "name": tool.name, "description": tool.description, "inputSchema": tool.schema(),
+                # All four are given: by default each of them says the worst, so that a client may ask before every
+                # call.
                 "annotations": {
                     "readOnlyHint": tool.reads_only, "destructiveHint": tool.destroys,
                     "idempotentHint": tool.is_idempotent, "openWorldHint": False,
                 },
+                # Claude Code loads only the names of tools at the start of a session, unless a tool has this mark.
                 **({"_meta": {"anthropic/alwaysLoad": True}} if tool.is_always_loaded else {}),
             }
             for tool in self._offer.tools
@@ -275,7 +279,9 @@ class Results:
                 key, arguments.get(CURSOR), lambda: tool.call(given), how, writes=not tool.reads_only
             )
         except Exception as error:  # noqa: BLE001 - an agent has no other way to learn of a failure
+            # As a result: an error of the protocol need not be shown to the model.
             return {"content": [{"type": "text", "text": _report(error)}], "isError": True}
+        # No structured content: a client may give it to the model beside the text, which says the same.
         return {"content": [{"type": "text", "text": text}], "isError": False}
 
     def read_resource(self, uri: str, admit: Callable[[bool], None] = lambda _: None) -> Result:

@@ -16,6 +16,7 @@ from memcli.codec.canonical import decode_argument
 from memcli.errors import UsageError
 from memcli.record import Record
 
+# Claude Code cuts this text, and the description of each tool, after 2 KB.
 INSTRUCTIONS = """\
 memcli is this project's memory: decisions with their reasons, rules, procedures, gotchas, and what commits and documents say.
 Recall before you plan or change code, with the question in words. Cite ids such as [mem_...] in your answer.
@@ -90,6 +91,7 @@ class Offer(Record, kw_only=True):
     find_project: Callable[[Sequence[str] | None], None] | None = None
 
 
+# Few: many clients put the descriptions of all tools into the context of each session, whether they are used or not.
 DEFAULT = ("recall", "remember", "get", "session context", "feedback")
 """The verbs whose first tool is offered without `--tools all`."""
 _PROMPT_TOKENS = 7_500  # less than a result has at most: a prompt has no further pages

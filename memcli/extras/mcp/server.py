@@ -96,6 +96,7 @@ def sdk_server(offer: Offer, admit: Callable[[Any, bool], None] = lambda _reques
 
 MOST_BYTES = 1 << 24
 """The most bytes in a line."""
+# A client may close standard input behind its last request and wait for the answer; the SDK would cancel the call.
 _ANSWER_SECONDS = 60.0
 """How long requests are still answered after the end of the input."""
 _WRITE_SECONDS = 5.0
@@ -247,6 +248,8 @@ class LineServer:
             except (OSError, ValueError):  # the client has closed the pipe
                 return
             if is_first:
+                # Not before the first answer: clients wait only so long for that to `initialize`, Cline for three
+                # seconds.
                 self._offer.calls.load()
                 self._ready()
                 is_first = False
@@ -259,6 +262,8 @@ def serve_stdio(offer: Offer, ready: Callable[[], object]) -> None:
     """Serves one client, until standard input ends and its requests are answered, or the parent process has ended. `ready` is
     called once, after the first answer."""
     # Without its parent this process ends even while a tool runs: writes are all or nothing.
+    # Agents are known to leave behind the servers that they have started, so that the end of the parent is looked for,
+    # too.
     parent = os.getppid()
 
     def look() -> None:

@@ -114,6 +114,7 @@ def _restricted(verb: str, options: Mapping[str, Any], caller: Caller) -> dict[s
     space = options.get("space") or options.get("name") or (caller.spaces[0] if len(caller.spaces) == 1 else None)
     if space is None:
         raise UsageError("the token is for several spaces", f"name one: {listed}")
+    # Verbs of spaces, such as `space show`, take the name of another one as their argument.
     reached = [space, options.get("name") or space]
     if reach == JOURNAL:
         reached.append(journal_of(space))
@@ -127,12 +128,14 @@ def _restricted(verb: str, options: Mapping[str, Any], caller: Caller) -> dict[s
     stored = [options.get(name) or {} for name in ("object", "set")]
     if next((fields["scope"] for fields in stored if "scope" in fields), None) == "global":
         raise RefusedError(f"the token is for {listed}", "leave the scope out: global is the user-wide store")
+    # A recall would read the user-wide store as well, which belongs to no space of the token.
     return {**options, "space": space, **({"no_global": True} if verb == "recall" else {})}
 
 
 def _of_spaces(value: Any, spaces: Collection[str]) -> Any:
     """A result without the entries that belong or refer to other spaces."""
     if isinstance(value, list):
+        # What is of another space is left out without a trace: even its number would say something of that space.
         return [_of_spaces(one, spaces) for one in value if not _is_of_another(one, spaces)]
     if isinstance(value, dict):
         return {name: _of_spaces(one, spaces) for name, one in value.items() if not _is_foreign_name(one, spaces)}

@@ -22,9 +22,9 @@ FORM = "application/x-www-form-urlencoded"
 _TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[\]{}]")
 
+# A body of up to this many bytes is read to its end before it is refused: a client that still sends does not read the
+# response.
 _MOST_DROPPED = 1 << 24
-"""A body of up to this many bytes is read to its end before it is refused: a client that still sends does not read the
-response."""
 
 Receive = Callable[[], Awaitable[Any]]
 
@@ -75,6 +75,7 @@ def check_body(body: bytes, content_type: str, *, takes_form: bool) -> Problem |
         return Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body has a type that is not taken here", "usage", hint)
     if not body or kind not in JSON_TYPES:
         return None
+    # Before the routes parse it: Python's parser raises RecursionError for what is nested too deeply.
     if is_deep(body):
         title = f"the body is nested deeper than {MAX_DEPTH} levels"
         return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, title, "usage")
@@ -105,6 +106,7 @@ MAX_HEAD = 32 << 10
 """The most bytes in the head of a request: its target and its headers."""
 SECURITY_HEADERS = [
     (b"content-security-policy", _CSP.encode()),
+    # A stored text must not be run as a script or a page, whatever it looks like.
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"same-origin"),  # under no-referrer, browsers send forms with the origin null
     (b"cross-origin-opener-policy", b"same-origin"),
@@ -125,6 +127,7 @@ def is_from_elsewhere(headers: Mapping[str, str], host: str, method: str) -> boo
     origin = headers.get("origin")
     if origin is not None and origin != f"http://{host}":
         return True
+    # Programs, and browsers that do not name the site, send no such header: for those the origin and the token decide.
     site = headers.get("sec-fetch-site", "none")
     is_followed = method == "GET" and headers.get("sec-fetch-mode") == "navigate"
     return site not in _FROM_HERE and not is_followed

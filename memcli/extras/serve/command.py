@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
     from memcli.extras.serve.tokens import Tokens
 
+# Looked for without importing them, which takes long.
 _PACKAGES = ("fastapi", "starlette", "pydantic", "uvicorn", "h11", "jinja2")
 _PORT = 7377
 _SECONDS = 30.0

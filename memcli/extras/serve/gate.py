@@ -37,6 +37,7 @@ from memcli.extras.serve.problems import CLOSING, STORE_IS_GONE, Problem, proble
 from memcli.extras.serve.tokens import Logins, Token, Tokens, csrf_of
 from memcli.record import Record
 
+# Longer than the pool waits for a verb, whose own error says more of what happened.
 TOTAL_SECONDS = 60.0
 """The time limit of a request, from its head to the end of its response."""
 _HEALTH = "/health"
@@ -113,6 +114,7 @@ class Gate:
             stopping = Problem(503, "the server is stopping", "store", "try again when it runs")
             await answer.end(stopping.response())
         except Exception as error:  # noqa: BLE001 - the log gets the type of an unexpected error, the client no detail
+            # Its message may quote a memory.
             answer.note = type(error).__name__
             await answer.end(problem_of(error).response())
         finally:
@@ -270,15 +272,17 @@ def _has_csrf(session: str, headers: Mapping[str, str], body: bytes) -> bool:
 
 
 HEAD_SECONDS = 10.0
+# Each owner has a share: without shares, heads that were never completed filled all connections, and slow bodies of one
+# token had the requests of all others refused, `/health` included.
 MAX_CONNECTIONS = 512
+# The most connections with a token: the others are for clients that have not sent one yet.
 MAX_KNOWN = 448
-"""The most connections with a token: the others are for clients that have not sent one yet."""
 MAX_OF_TOKEN = 64
 STRANGER, HEALTH = "", "health"
 SHARES = {STRANGER: 32, HEALTH: 4}
 """The most connections without a token, and the most on which `/health` alone was requested."""
+# A connection counts as idle after so many seconds without a request: one may be on its way.
 PATIENCE = 1.0
-"""A connection counts as idle after so many seconds without a request: one may be on its way."""
 _WAITING = (h11.IDLE, h11.ERROR)
 
 
@@ -309,6 +313,7 @@ class LimitedProtocol(H11Protocol):
         as it may have, closes the one that has been idle for longest. Returns False if none is idle."""
         if owner == self._owner:
             return True
+        # A connection that is kept open may send another token with its next request.
         others = [one for one in self._connections() if one is not self]
         own = [one for one in others if one._owner == owner]
         if len(own) >= SHARES.get(owner, MAX_OF_TOKEN) and not _end_idle(own):
@@ -321,6 +326,7 @@ class LimitedProtocol(H11Protocol):
 
     def end(self) -> None:
         """Closes the connection at once, even while it answers."""
+        # uvicorn would do so only once the loop reports the loss, and until then the connection would be counted.
         self.connections.discard(self)
         self.transport.abort()
 

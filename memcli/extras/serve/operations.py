@@ -106,6 +106,7 @@ def _limits(field: Field) -> dict[str, Any]:
 
 
 _MAX_LIMIT = 1000
+# Each batch is a call of its own, which must end within the time limit of the pool.
 _BATCH = 2_000
 _STATUSES = {"created": 201, "proposed": 202}
 _Reader = Annotated[Caller, Depends(needs(READER))]
@@ -240,6 +241,7 @@ def _add_memory(router: APIRouter, backend: Backend) -> None:
         if_match: _Match = None,
     ) -> Response:
         if purge:
+            # The route needs a writer only, since the same path also forgets, which can be undone.
             caller.check(ADMIN)
         digest = await _expected(backend, space, name, caller, if_match)
         options = {"refs": [name], "purge": purge, "yes": purge, "if_digest": digest, "space": space}

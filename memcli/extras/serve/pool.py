@@ -33,6 +33,7 @@ class _Process:
 
     def __init__(self, command: Sequence[str]) -> None:
         """Starts `command` with the number of the descriptor on which it receives requests. Raises OSError."""
+        # It frames and pickles, so that an error arrives as the exception that it was.
         self.connection, theirs = Pipe()
         # The session of whoever started the server is not that of its callers.
         environ = {name: value for name, value in os.environ.items() if name != "MEMCLI_SESSION"}
@@ -96,6 +97,7 @@ class Pool:
 
     async def call(self, verb: str, options: Mapping[str, Any], caller: Caller) -> Any:
         """As `Backend.call`. Raises also LateError; StoreError when the process dies, or the pool stops."""
+        # The user and the reach of the caller are arguments, not variables of the process, which serves all callers.
         request = verb, dict(options), f"serve:{caller.name}", bool(caller.spaces)
         is_read = self._reads(verb, options)
         is_begun = False
@@ -135,6 +137,7 @@ class Pool:
                 process.connection.send(None)  # it ends after its current verb
         deadline = time.monotonic() + seconds
         for process in self._processes:
+            # All of them share one deadline: a server with many processes must not take longer to stop.
             process.kill(max(0.0, deadline - time.monotonic()))
         self._threads.shutdown()
 
@@ -164,6 +167,7 @@ class Pool:
 
     def _assign(self) -> None:
         """Assigns idle processes to waiting calls, in the order of the queue."""
+        # The death of an idle process is noticed here alone: no thread waits for an answer of it.
         for process in [process for process in self._idle if process.popen.poll() is not None]:
             self._idle.remove(process)
             self._replace(process)
@@ -203,6 +207,7 @@ class Pool:
             self._processes.add(process)
             await asyncio.get_running_loop().run_in_executor(self._threads, process.await_ready)
         except (EOFError, OSError) as error:
+            # One that is never ready has to go: `_start_again` would start another beside it each second.
             if process is not None:
                 process.kill()
                 self._processes.discard(process)

@@ -61,6 +61,7 @@ def problem_of(error: Exception) -> Problem:
     """The problem that reports an error of a route."""
     if isinstance(error, MemcliError):
         status = status_of(error)
+        # A conflict is a 409 too, but trying it again changes nothing.
         headers = {"Retry-After": "1"} if status in (409, 503) and error.code in ("locked", "store") else {}
         return Problem(status, error.message, error.code, error.hint, headers)
     # Neither the value that was sent nor a name that the caller chose is repeated: they may be text of a memory.

@@ -38,6 +38,7 @@ from memcli.extras.serve.tokens import SESSION_SECONDS, Logins, Tokens
 from memcli.model.space import ADMIN, READER
 from memcli.store.layout import Layout
 
+# No other interface: without TLS, a token and every memory could be read on the network.
 HOST = "127.0.0.1"
 _BACKLOG = 512
 _KEEP_ALIVE_SECONDS = 15
@@ -84,6 +85,7 @@ class _Server(uvicorn.Server):
 
 async def serve(listening: socket.socket, pool: Pool | None, app: Gate, ready: Callable[[], None]) -> None:
     """Serves until SIGINT or SIGTERM. Calls `ready` once the processes of the pool are ready. Raises StoreError."""
+    # `Gate` has the log, without paths, which may quote a memory, and without tracebacks.
     logging.getLogger("uvicorn").disabled = True
     logging.getLogger("uvicorn.error").disabled = True
     # Without `proxy_headers=False`, uvicorn believes a client on this machine any address that it names.
@@ -191,6 +193,7 @@ def make_app(
     logs_all: bool = False,
 ) -> Gate:
     """The application that serves a store, behind its gate; see `Gate` for `log` and `logs_all`."""
+    # Without the pages that FastAPI has for the description of the API: they load scripts from elsewhere.
     app = FastAPI(title="memcli", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False)
     router = APIRouter(default_response_class=Response)
     _add_logins(router, access)
@@ -201,6 +204,7 @@ def make_app(
     app.include_router(inspector.make_router(backend), include_in_schema=False)
 
     async def on_error(request: Request, error: Exception) -> Response:
+        # Whatever a verb reports without the folder of the store, the missing folder is its cause.
         found = problem_of(error) if access.has_store() else STORE_IS_GONE
         if wants_page(request.url.path, request.headers):
             return inspector.pages.failure(found.status, found.title, found.hint)

@@ -185,12 +185,14 @@ def _state(path: str) -> object:
 
 
 def _digest(text: str) -> str:
+    # Without a salt, and fast: what is hashed are random bytes, which no list of passwords has.
     return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 CODE_SECONDS = 600.0
 SESSION_SECONDS = 12 * 3600.0
 _LOGIN_BYTES = 24
+# Whoever has a token can make links without end, and each takes memory.
 _MOST = 1000
 
 
@@ -209,6 +211,7 @@ class Logins:
 
     def begin(self, code: str) -> str | None:
         """A new session, as the text of its cookie; None if the code is wrong, used or too old."""
+        # Removed by the first use: a link stays in histories of browsers and terminals.
         token, ends = self._codes.pop(_digest(code), ("", 0.0))
         return self._add(self._sessions, token, SESSION_SECONDS) if token and ends > self._now() else None
 
@@ -234,4 +237,5 @@ class Logins:
 
 def csrf_of(session: str) -> str:
     """The token against cross-site request forgery that the forms of a session send."""
+    # Derived from the session, so that nothing more is stored, and a form stays valid in all tabs.
     return hmac.new(session.encode(), b"memcli/csrf", "sha256").hexdigest()

@@ -18,6 +18,7 @@ from memcli.errors import MemcliError, UsageError
 
 _TEXTS = ("metrics",)
 """Verbs whose result is text instead of JSON."""
+# A path below a device, at which nobody can create a store.
 _NOWHERE = os.path.join(os.devnull, "none")
 
 
@@ -25,6 +26,7 @@ def main(options: Mapping[str, str | None], pool: Connection) -> None:
     """Answers requests of `Pool` until it sends None or ends. `options` are those of `Calls`."""
     calls = Calls(options, lambda _: None)
     calls.load_later()
+    # Waited for here, before it is reported as ready: a first question would be answered by words alone.
     calls.load(waits=True)
     find_verb("recall")  # its modules are imported before the first request
     pool.send(None)  # `_Process.await_ready` waits for it
@@ -51,6 +53,7 @@ def answer(
     except Exception as error:  # noqa: BLE001 - a worker answers every request
         known = as_error(error)
         printed = shown(known)
+        # As it is printed, with secrets redacted: they leave this process.
         known.message, known.hint, known.value = printed["message"], printed["hint"], None
         known.args = (known.message,)  # pickle makes an exception from its `args`
         return None, known

@@ -6,8 +6,8 @@ from memcli.cli.options import Options, option
 from memcli.cli.verb import PLUMBING, CommandContext, Http, verb
 from memcli.model.space import READER, STORE
 
+# node_exporter reads the file as another user.
 _FOR_ALL = 0o644
-"""node_exporter reads the file as another user."""
 
 
 class MetricsOptions(Options):

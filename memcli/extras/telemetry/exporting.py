@@ -23,10 +23,13 @@ FLUSH_SECONDS = 1.0
 """How long a process waits for the collector at its end."""
 _MOST_WAITING = 2_048
 _MOST_AT_ONCE = 512
+# Claude Code removes OTEL_* from the environment of hooks and MCP servers that it starts, so that these have names of
+# their own.
 _OWN = "MEMCLI_OTEL_"
 _TIMEOUTS = ("OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT")
+# In seconds. The exporter waits longer than this before it tries again, so that it gives up on a collector that is
+# down.
 _DEFAULT_TIMEOUT = "0.75"
-"""In seconds. The exporter waits longer than this before it tries again, so that it gives up on a collector that is down."""
 
 
 class Sender(SpanProcessor):

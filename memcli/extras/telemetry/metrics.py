@@ -117,6 +117,7 @@ def _durations(totals: Totals) -> Iterator[Sample]:
         label = ("command", command)
         count = 0
         for bound in BOUNDS:
+            # Buckets of Prometheus are cumulative; the counters are not, so that a run is one increment.
             count += totals.get((BUCKET, command, bound), 0)
             shown = "+Inf" if bound == "inf" else str(float(bound))
             yield Sample(f"{_DURATION}_bucket", (label, ("le", shown)), count)

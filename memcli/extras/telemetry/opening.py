@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 # A variable and no setting, since a store that was cloned must not be able to switch traces on.
 VARIABLE = "MEMCLI_OTEL"
+# Hooks must neither wait for a collector nor fail.
 _UNTRACED = frozenset(("hook run",))
-"""Hooks must neither wait for a collector nor fail."""
 
 
 @contextmanager

@@ -102,8 +102,8 @@ def running(name: str, tracer: Tracer, environ: Mapping[str, str]) -> Iterator[C
         context.detach(parent)
 
 
+# The costs of the calls for the current request, which may be several: one that fails is repeated.
 _costs: ContextVar[list[TokenUsage] | None] = ContextVar("memcli_costs", default=None)
-"""The costs of the calls for the current request, which may be several: one that fails is repeated."""
 
 
 @contextmanager

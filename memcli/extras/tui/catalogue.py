@@ -31,6 +31,7 @@ class PathCatalogue:
         self.space = space.name
         self.show = show
         self.fingerprint = fingerprint
+        # Forgotten and superseded ones are read too, so that `a` shows them without reading the space again.
         browsed = replace(scope, inactive=True)
         self.memories = sorted(filter(browsed.has, space.objects), key=lambda m: (m.path, m.id))
         self._by_id = {m.id: m for m in space.objects}

@@ -79,6 +79,7 @@ class EditAgain(Dialog[bool]):
 def change_fields(workspace: Workspace, name: str, fields: Mapping[str, Json], expected: Memory | None) -> EditResult:
     """Changes fields of the memory with the id `name`; see `Store` for `expected`."""
     memory, _ = edit(workspace, name, fields, expected)
+    # A new text may contradict another memory, and recall would show both as if they agreed.
     if "raw" in fields:
         link_found(workspace, memory)
     return EditResult(changed(memory, fields), memory.id)
@@ -107,6 +108,7 @@ class Changer:
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
+        # Each change is compared with the memory as it was read: two at once would refuse each other.
         self.lock = asyncio.Lock()
         self.unsaved: list[str] = []
 
@@ -191,6 +193,7 @@ class Changer:
                 problem: _Problem | None = None
                 if given is not None:
                     try:
+                        # To the file first, so that a text that cannot be stored is not lost.
                         edited.draft.write(str(given["raw"]))
                     except (MemcliError, OSError) as error:
                         problem = error

@@ -78,6 +78,7 @@ def command(session: CommandContext, options: BrowseOptions) -> None:
     session.keep_helper()
     browser = Browser(workspace, scope, Editor(EditorFile, _add), recaller)
     browser.run()
+    # The message on the screen is gone with the screen.
     for path in browser.main_screen.changer.unsaved:
         session.output.note(f"unsaved text was kept in {path}")
     if browser.failure:

@@ -141,6 +141,8 @@ class Detail(VerticalScroll, can_focus=True):
     """
 
     def __init__(self) -> None:
+        # Textual reads brackets in a text as its markup, by which a stored text could hide words, or run an action on a
+        # click.
         self._text = Static("", markup=False)
         self._shown = ""
         super().__init__(self._text)

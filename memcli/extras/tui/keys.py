@@ -97,8 +97,8 @@ FILTER = (
     Key("escape", "screen.clear", "clear", "clear"),
     Key("down", "screen.focus_rows", "go to the list", "go to the list"),
 )
+# A key that Textual binds by default.
 FOCUS = (Key("tab", "", "move between filter, list and memory"),)
-"""A key that Textual binds by default."""
 
 FORM = (
     Key("ctrl+s", "save", "save"),

@@ -23,13 +23,14 @@ HOST = "127.0.0.1"
 _COOKIE = "memcli_browse"
 _SECONDS = 5.0
 """How long the process of a page may take to end after a request to quit."""
+# The most pages at once: each has a process.
 MAX_PAGES = 8
-"""The most pages at once: each has a process."""
 # Styles are inline in the page; scripts are only in files.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self' ws://{host}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+# Not the page of textual-serve, which loads a font from Google.
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -53,6 +54,7 @@ _PAGE = """<!DOCTYPE html>
 </body>
 </html>
 """
+# The terminal takes keys only once it has the focus: without this script, only after a click.
 _FOCUS = """new MutationObserver((_, watcher) => {
   const field = document.querySelector(".xterm-helper-textarea");
   if (field && document.body.classList.contains("-first-byte")) { field.focus(); watcher.disconnect(); }

@@ -259,6 +259,7 @@ class Neighbours(ListWindow[tuple[str, Memory]]):
 
 _LEAST_WIDTH = 60
 """The least number of columns for a comparison side by side."""
+# Underlined too: the meaning must not depend on colours alone.
 _GONE, _NEW = "$text-error underline", "$text-success underline"
 
 

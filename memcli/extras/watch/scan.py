@@ -278,6 +278,7 @@ def find_moves(root: str, known: Known, found: Difference) -> tuple[tuple[str, s
     """
     gone = defaultdict(list)
     for path in found.removed:
+        # Empty files have the same content, and prove no move.
         stamp = known.get(path)
         if stamp and stamp.digest and stamp.size and not os.path.lexists(os.path.join(root, path)):
             gone[stamp.digest].append(path)

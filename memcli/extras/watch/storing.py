@@ -51,6 +51,7 @@ THE_WATCH = "the watch of this store"
 """The name of the lock's holder in messages."""
 LOCK = "watch.lock"
 _MAX_BYTES = 1 << 30
+# A store that is locked is free soon, a full disk is not: each pause is twice the one before.
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 _TO_THE_HOUR = len("2026-01-31T09")
 
@@ -408,6 +409,7 @@ def _build(workspace: Workspace, root: str | None, stop: Event, *, with_git: boo
         return False
     if repository:
         build_commits(workspace, repository, build, stop.is_set)
+    # A build that was stopped is not complete, so the next watch goes on with it.
     if not stop.is_set():
         end_build(State(Layout(workspace.root)), workspace.space)
     return True

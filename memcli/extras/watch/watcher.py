@@ -27,8 +27,8 @@ _QUIET_BURST = 0.5
 _FEW = 20
 _LONGEST = 5.0
 """Seconds after which a burst is read although it goes on."""
+# Seconds between two checks of HEAD, of which no event tells.
 _TICK = 0.1
-"""Seconds between two checks of HEAD, of which no event tells."""
 _IDLE = 1.0
 """Seconds without a change until an idle batch."""
 # Seconds until the scan that follows changes, and its least multiple of the duration of a scan.
@@ -67,6 +67,8 @@ class Loop(Record):
 
         With `has_new_watches` some folders were not watched during the scan.
         """
+        # The time on the clock alone would make the scans of a busy machine rare, that of the processor those of a
+        # network frequent.
         cost = max(seconds / _WAITING, cpu)
         warning = ""
         if is_polling:
@@ -106,6 +108,7 @@ class Loop(Record):
         return replace(self, settling=None), 0.0
 
 
+# A stop need not wait until all changes of a large tree are stored.
 _PART = 1_000
 
 

@@ -89,6 +89,7 @@ async def _apply(
     `fields` are set by `edit`. If the memory has changed, a page shows it beside `given`, the fields of the form.
     """
     space = pages.checked(target.caller, target.space)
+    # The verb compares the digest again while it holds the lock of the space, so that no change comes in between.
     options = {"refs": [target.name], "if_digest": target.digest, "space": space, **({"set": fields} if fields else {})}
     try:
         await backend.call(verb, options, target.caller)

@@ -42,6 +42,7 @@ Depth = Annotated[int, Query(ge=0, le=6)]
 def add_routes(router: APIRouter, backend: Backend) -> None:
     @router.get("/memory/{space}/{name:path}")
     async def memory(request: Request, caller: pages.Reader, space: str, name: str, show: str = "") -> Response:
+        # A visit counts once: the parts of a page, such as its links, are requested on their own.
         found, digest, usage = await read_memory(backend, caller, space, name, is_noted=not show)
         read = {"links": _links, "history": _history, "anchors": _anchors}.get(show)
         if read is not None:
@@ -69,6 +70,7 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
     @router.get("/graph.json")
     async def data(caller: pages.Reader, space: str, ref: str = "", depth: Depth = 2) -> Response:
         found = await _graph(backend, caller, pages.checked(caller, space), ref, depth)
+        # `clean` would change the JSON, so characters that hide or reverse text are escaped instead of removed.
         return Response(escape(encode_line(found).decode()), media_type="application/json")
 
     @router.get("/graph/list")
@@ -151,8 +153,8 @@ async def _anchors(backend: Backend, caller: Caller, space: str, memory: Memory)
     return {"anchors": anchors, "problem": problem}
 
 
+# The most commits whose versions are shown: each costs a call of a verb.
 _MOST = 12
-"""The most commits whose versions are shown: each costs a call of a verb."""
 
 
 class MemoryVersion(Record):

@@ -78,6 +78,7 @@ def ago(at: str, now: str) -> str:
 
 
 _WORDS = re.compile(r"\w+(?:[.'’_-]\w+)*")
+# Each word is stemmed to be compared, which takes long for a text of the largest size.
 _LONGEST = 20_000
 """In so many characters of a text the words of a query are marked."""
 
@@ -140,6 +141,7 @@ NAVIGATION = (
     ("memories", "/", "Memories"), ("graph", "/graph", "Graph"), ("sessions", "/sessions", "Sessions"),
     ("usage", "/usage", "Usage"), ("gaps", "/gaps", "Gaps"), ("inbox", "/inbox", "Inbox"), ("audit", "/audit", "Audit"),
 )  # fmt: skip
+# The message of a page after a form, by the parameter `done` of its address: a link cannot make it show other words.
 DONE: Mapping[str, str] = {
     "pinned": "Pinned: every recall includes this memory.", "unpinned": "Unpinned.", "tagged": "Tags saved.",
     "saved": "Saved.", "same": "Nothing changed.", "forgotten": "Forgotten: recall leaves this memory out.",
@@ -147,7 +149,6 @@ DONE: Mapping[str, str] = {
     "unhelpful": "Noted as unhelpful; maintenance applies it to the confidence.",
     "accepted": "Accepted.", "rejected": "Rejected; it will not be proposed again.", "closed": "Question removed.",
 }  # fmt: skip
-"""The message of a page after a form, by the parameter `done` of its address: a link cannot make it show other words."""
 
 
 def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
@@ -191,6 +192,8 @@ def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(
+        # Undefined names are errors, since Jinja shows nothing for them by default: a page would lack a field without a
+        # word.
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, finalize=_shown,
         trim_blocks=True, lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
@@ -239,6 +242,8 @@ def sees(caller: Caller, space: str) -> bool:
 def checked(caller: Caller, space: str) -> str:
     """`space`, if the caller may see it. Raises NotFoundError otherwise, as if it did not exist."""
     if not sees(caller, space):
+        # The same error as for a space that does not exist, so that a bound token cannot find out which others there
+        # are.
         raise NotFoundError(f"no space {space[:80]!r}", "the list of spaces is on the page Memories")
     return space
 

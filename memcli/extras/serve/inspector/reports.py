@@ -62,10 +62,10 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
 _PAGE = 40
 _MESSAGES = 50
 _PARTS = ("beginning", "middle", "end")
+# The defaults of the fields of an episode that the page shows: the JSON of an arc leaves them out.
 _EPISODE: dict[str, Any] = {
     "valence": 0.0, "significance": 0.0, "kind": "", "title": "", "context": "", "outcome": "", "turns": [],
 }  # fmt: skip
-"""The defaults of the fields of an episode that the page shows: the JSON of an arc leaves them out."""
 Page = Annotated[int, Query(ge=1, le=100_000)]
 
 
