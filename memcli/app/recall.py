@@ -138,9 +138,8 @@ def search(query: Query, place: SearchedSpace) -> SpaceHits:
     ranking = Ranking()
     if query.topic.strip():
         ranking = place.ranker(query, place.view())
-    elif (
-        query.lists_all or query.kinds or query.changed_since or query.ids
-    ):  # filters alone list memories, newest first
+    # Filters alone list memories, newest first.
+    elif query.lists_all or query.kinds or query.changed_since or query.ids:
         entries = place.view().entries(None if visible.only is None else sorted(visible.only)).values()
         ranking = Ranking(tuple(in_order(Hit(e, 0.0, {"filter": 0.0}) for e in entries if e.row in visible)))
     if query.min_score is not None:

@@ -285,9 +285,8 @@ def _finish(workspace: Workspace, session: Session, yields: Callable[[Sequence[M
     now = {**still, **results_of(journal, session, made), **results_of(workspace, session, wanted)}
     if now != earlier:
         workspace.sessions.set_results(session.space, session.id, now)
-    if (
-        workspace.sessions.stamp(session.space, session.id) == stamp
-    ):  # a session that was continued meanwhile ends again
+    # A session that was continued meanwhile ends again.
+    if workspace.sessions.stamp(session.space, session.id) == stamp:
         workspace.sessions.unmark_ending(session.space, session.id)
     cut = len(log), len(log) + len(found)
     parts = [[one for one in part if one] for part in (done[: cut[0]], done[cut[0] : cut[1]], done[cut[1] :])]

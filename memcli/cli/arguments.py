@@ -173,9 +173,8 @@ def chosen_kind(name: str, *, is_new: bool) -> str:
 def note_similar(session: CommandContext, names: Iterable[str]) -> None:
     """Warns of each unknown kind that resembles a known one."""
     for name in dict.fromkeys(names):
-        if isinstance(name, str) and (
-            close := similar_kind(name)
-        ):  # JSON may have anything as a kind, which fails later
+        # JSON may have anything as a kind, which fails later.
+        if isinstance(name, str) and (close := similar_kind(name)):
             session.output.note(f"unknown kind {name!r}; did you mean {close!r}?")
 
 
@@ -254,9 +253,8 @@ def _json_value(name: str, value: str, shape: Shape) -> Json:
         return decode_argument(value, f"--set {name}")
     except UsageError:
         if kind in ("number", "integer", "boolean") or (not kind and value[:1].isalpha()):
-            return (
-                value  # as text: valid where any JSON is; elsewhere its validation raises an error that names the field
-            )
+            # As text: valid where any JSON is; elsewhere its validation raises an error that names the field.
+            return value
         raise
 
 

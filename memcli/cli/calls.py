@@ -35,8 +35,11 @@ class Calls:
     Calls from several threads run one after the other. Each reads the current state of the store.
     """
 
-    def __init__(self, options: Mapping[str, str | None], note: Callable[[str], None]) -> None:
-        """`options` are those of `CommonOptions` and of `settings.resolve`. `note` is called with each message."""
+    def __init__(
+        self, options: Mapping[str, str | None], note: Callable[[str], None], *, loads_later: bool = False
+    ) -> None:
+        """`options` are those of `CommonOptions` and of `settings.resolve`. `note` is called with each message. With
+        `loads_later`, calls search by words until `load` has loaded the model; `text` waits up to _MODEL_SECONDS for it."""
         from memcli.wiring.workspace_cache import WorkspaceCache
 
         self._options = dict(options)
@@ -44,7 +47,7 @@ class Calls:
         # The shared cache, the lock under which calls run, and the event that is set when they are abandoned. One value, since
         # `abandon` replaces all three while a call may be taking them.
         self._shared = WorkspaceCache(), RLock(), Event()
-        self._is_late = self._has_model = False
+        self._is_late, self._has_model = loads_later, False
         self._loader: Thread | None = None
 
     def run(
@@ -129,12 +132,8 @@ class Calls:
         except MemcliError:
             return None
 
-    def load_later(self) -> None:
-        """Postpones loading the model to `load`: until then calls search by words. `text` waits up to _MODEL_SECONDS for it."""
-        self._is_late = True
-
     def load(self, *, waits: bool = False) -> None:
-        """Loads the model in a thread, once, if `load_later` postponed it and the current store uses it. `waits` for the end."""
+        """Loads the model in a thread, once, if that was postponed and the current store uses it. `waits` for the end."""
         if self._is_late and (self._loader is None or not self._loader.is_alive()):
             self._loader = Thread(target=self._load, daemon=True, name="model")
             self._loader.start()

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TypeVar
 
 from memcli.cli.arguments import decode, read_file
@@ -151,20 +152,15 @@ def edit_memory(
             if not draft.is_changed:
                 draft.remove()
                 raise
-            if not _wants_again(error, json):
+            is_again = False
+            if not json and can_ask():
+                report(error, json=False)
+                with suppress(KeyboardInterrupt):
+                    is_again = ask("Edit again?", default=True)
+            if not is_again:
                 hint = "; ".join(part for part in (error.hint, f"the edited text is kept in {draft.path}") if part)
                 raise type(error)(error.message, hint) from None  # the class has the exit code
             expected = None if isinstance(error, ConflictError) else expected
             continue
         draft.remove()
         return saved
-
-
-def _wants_again(error: MemcliError, json: bool) -> bool:
-    if json or not can_ask():
-        return False
-    report(error, json=False)
-    try:
-        return ask("Edit again?", default=True)
-    except KeyboardInterrupt:
-        return False

@@ -135,9 +135,8 @@ def run_hook(session: CommandContext, hook: str, arguments: Sequence[str], *, de
     if hook == "pre-push":
         seconds = None if waits else _PUSH_SECONDS
         return _run_within(seconds, lambda: _logged(session, hook, lambda w, _: _look_for_secrets(session, w)))
-    pairs = (
-        ""  # of old and new hashes, which git writes to the hook; read here, since a detached process has no such input
-    )
+    # Of old and new hashes, which git writes to the hook; read here, since a detached process has no such input.
+    pairs = ""
     if hook == "post-rewrite" and not sys.stdin.isatty():
         with suppress(OSError):
             pairs = sys.stdin.buffer.read(_MAX_PAIRS).decode("ascii", "replace")

@@ -58,7 +58,13 @@ def prepare_one(
     if options.configured and options.object is not None:
         alone = type(options)(**{name: getattr(options, name) for name in options.given})
         own = _given_fields(alone)
-    given = _with_source(given | _whole(options) | own, options.file)
+    text, file = options.text, options.file
+    whole: dict[str, Json] = {}
+    if options.object is not None:
+        whole = _fields_of(read_text(None, "-", _TEXT_LIMIT) if options.object == "-" else options.object, "--object")
+    if options.object is None or text is not None or file is not None:
+        whole["raw"] = read_text(text, file, _TEXT_LIMIT)
+    given = _with_source(given | whole | own, file)
     store = "global" if given.get("scope") == "global" else None
     workspace = session.open(create=True, semantic=options.semantic, model=options.model, store=store)
     if chooser := _snapshots(workspace, options):
@@ -217,17 +223,6 @@ def _given_fields(options: RememberOptions) -> dict[str, Json]:
         "metadata": metadata or None, "provenance": provenance or None,
     }  # fmt: skip
     return {name: value for name, value in fields.items() if value is not None} | assignments(options.set)
-
-
-def _whole(options: RememberOptions) -> dict[str, Json]:
-    """The fields that the text or --object gives. Raises UsageError."""
-    text, file, given = options.text, options.file, options.object
-    if given is None:
-        return {"raw": read_text(text, file, _TEXT_LIMIT)}
-    whole = _fields_of(read_text(None, "-", _TEXT_LIMIT) if given == "-" else given, "--object")
-    if text is not None or file is not None:
-        whole["raw"] = read_text(text, file, _TEXT_LIMIT)
-    return whole
 
 
 def _fields_of(text: str, where: str) -> dict[str, Json]:

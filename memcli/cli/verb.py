@@ -372,10 +372,10 @@ def find(name: str) -> Verb | Group | None:
             return None
         raise  # the command exists, and a package that it needs is missing
     if isinstance(found, Group):
-        below = [full for full in OF_EXTRAS if full.startswith(f"{name} ")]
         added = {
-            full.partition(" ")[2]: importlib.import_module(f"memcli.extras.{OF_EXTRAS[full]}").command
-            for full in below
+            full.partition(" ")[2]: importlib.import_module(f"memcli.extras.{module}").command
+            for full, module in OF_EXTRAS.items()
+            if full.startswith(f"{name} ")
         }
         found.verbs = {**added, **found.verbs}
     return found

@@ -166,9 +166,8 @@ def compare(before: Mapping[str, Json], after: Mapping[str, Json]) -> tuple[Fiel
     found = []
     for name in sorted((before.keys() | after.keys()) - _BOOKKEEPING):
         old, new = before.get(name), after.get(name)
-        if encode(old) == encode(
-            new
-        ):  # by their JSON: in Python 1, 1.0 and True are equal, and a list and a tuple are not
+        # By their JSON: in Python 1, 1.0 and True are equal, and a list and a tuple are not.
+        if encode(old) == encode(new):
             continue
         if name in ("metadata", "policy") and isinstance(old, dict) and isinstance(new, dict):
             found += [FieldChange(f"{name}.{c.name}", c.before, c.after) for c in compare(old, new)]

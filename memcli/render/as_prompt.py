@@ -116,9 +116,8 @@ def section_text(section: Section, include_raw: bool = False) -> str:
     level = section.level or forms(section, include_raw)[0][-1]
     texts = texts_of(section)
     own = texts.get(level, "")
-    if (
-        not own
-    ):  # the memory has no text of this level, such as no long summary: the longest below it, else the beginning
+    # Without a text of this level, such as a long summary, the longest one below it, else the beginning.
+    if not own:
         shorter = [texts[name] for name in LEVELS[: LEVELS.index(level) + 1] if name != SENTENCE and texts[name]]
         own = shorter[-1] if shorter else memory.raw[:_GLIMPSE]
     inside = {line.strip().strip("#").strip() for line in own.splitlines()}
@@ -134,9 +133,8 @@ def section_text(section: Section, include_raw: bool = False) -> str:
         return _limited(section, own, text)
     is_all_content = not memory.raw.strip() and any(json_texts(memory.content, keys=False))
     if level in (PASSAGE, PASSAGES) and is_all_content:
-        text = (
-            ""  # the passage names its keys and values without saying which value is whose; the content follows whole
-        )
+        # The passage names keys and values without saying which value is whose; the content follows whole.
+        text = ""
     return _limited(section, own, "\n".join([text, *_structured(section, text)]).strip("\n"))
 
 

@@ -12,7 +12,7 @@ from memcli.codec.space import SpaceForm, header_to_json
 from memcli.model.conversation import Message, Session
 from memcli.model.memory import Json
 from memcli.model.space import Space
-from memcli.render.clean import clean_line, escape, grid
+from memcli.render.clean import clean_line, escape
 
 if TYPE_CHECKING:
     from memcli.app.session_end import Ended
@@ -20,17 +20,7 @@ if TYPE_CHECKING:
     from memcli.conversation.facts import Fact
 
 
-_HEADER = ("id", "state", "messages", "started", "source", "title")
 _INDENT = "  "
-
-
-def session_table(sessions: Sequence[Session], problems: Sequence[str]) -> str:
-    """One line per session; if its file is damaged, with the problem in place of the title."""
-    rows = [
-        [s.id, s.state, str(s.messages), s.started_at, s.source, problem or s.title]
-        for s, problem in zip(sessions, problems, strict=True)
-    ]
-    return grid(_HEADER, rows) if rows else ""
 
 
 def session_lines(session: Session, messages: Iterable[Message]) -> Iterator[str]:
@@ -79,11 +69,6 @@ def arc_lines(session: Session, found: Arc) -> Iterator[str]:
             yield f"  {turns:8} {episode.kind.replace('_', ' '):15} {episode.significance:.2f}  {text}"
     if not any(episodes for _, episodes in parts):
         yield "no episodes"
-
-
-def arc_to_json(found: Arc) -> Mapping[str, Json]:
-    """The arc as JSON: a list of episodes by part."""
-    return {name: [{"kind": episode.kind, **episode.as_field()} for episode in found[name]] for name in _PARTS}
 
 
 def fact_lines(named: Sequence[tuple[str, Fact]]) -> Iterator[str]:

@@ -239,8 +239,7 @@ def test_only_the_model_that_the_store_wants_is_waited_for(
     run("remember", "We chose PostgreSQL for the orders.")
     monkeypatch.delenv("MEMCLI_EMBEDDER")
     (tmp_path / ".memory/config.toml").write_text(config)
-    calls = Calls({}, lambda _: None)
-    calls.load_later()
+    calls = Calls({}, lambda _: None, loads_later=True)
     assert (LOADING in calls.text(find_verb("recall"), {"topic": "which database?"})) is waits
     calls.close()
 
@@ -255,8 +254,7 @@ def test_a_question_waits_for_the_model_that_is_being_loaded(run: Run, monkeypat
         return EMBEDDERS["hashed"]()
 
     monkeypatch.setattr("memcli.cli.calls.EMBEDDERS", {**EMBEDDERS, "onnx": model})
-    calls = Calls({}, lambda _: None)
-    calls.load_later()
+    calls = Calls({}, lambda _: None, loads_later=True)
     calls.load()
     with monkeypatch.context() as patched:
         patched.setattr("memcli.cli.calls._MODEL_SECONDS", 0.0)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from memcli.cli import editor
+from memcli.cli.output import ask
 from memcli.errors import UsageError
 from tests.conftest import Run
 
@@ -123,13 +124,14 @@ def test_on_a_terminal_it_asks_and_goes_on_with_the_same_text(
     )
     asked = []
 
-    def again(error: object, json: bool) -> bool:
-        asked.append(error)
-        return len(asked) < 2 and not json
+    def again(question: str, default: bool) -> bool:
+        asked.append(question)
+        return len(asked) < 2 and default
 
-    monkeypatch.setattr(editor, "_wants_again", again)
+    monkeypatch.setattr(editor, "can_ask", lambda: True)
+    monkeypatch.setattr(editor, "ask", again)
     assert memory("edit", "auth/tokens", "--object").code == 0
-    assert (len(asked), field(memory, "raw")) == (1, "Mended.\n")
+    assert (asked, field(memory, "raw")) == (["Edit again?"], "Mended.\n")
 
 
 class Terminal(io.StringIO):
@@ -141,8 +143,8 @@ class Terminal(io.StringIO):
 def test_the_question(monkeypatch: pytest.MonkeyPatch, answer: str, again: bool) -> None:
     monkeypatch.setattr(sys, "stdin", Terminal(answer))
     monkeypatch.setattr(sys, "stderr", told := Terminal())
-    assert editor._wants_again(UsageError("wrong", "mend it"), json=False) is again
-    assert told.getvalue() == "memcli: wrong (mend it)\nEdit again? [Y/n] "
+    assert ask("Edit again?", default=True) is again
+    assert told.getvalue() == "Edit again? [Y/n] "
 
 
 def test_which_editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -128,9 +128,8 @@ def _edit(session: CommandContext, options: EditOptions, fields: dict[str, Json]
     }  # fmt: skip
     text = f"updated {memory.id} {memory.path} (version {memory.version}){redaction_note(redactions)}"
     lines: Iterable[str] = ()
-    if (
-        "raw" in fields or not fields
-    ):  # only a new text can contradict another memory; in the editor it may have changed
+    # Only a new text can contradict another memory, and in the editor it may have changed.
+    if "raw" in fields or not fields:
         from memcli.app.contradictions import link_found
         from memcli.app.remember import Outcome
         from memcli.app.repo import over_main

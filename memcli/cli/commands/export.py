@@ -106,8 +106,9 @@ def _export_private(session: CommandContext, options: ExportOptions) -> None:
         "--format": options.format,
         "--kind": options.kind,
         "--tag": options.tag,
+        "--under": options.under,
     }
-    if given := [name for name, value in {**others, "--under": options.under}.items() if value]:
+    if given := [name for name, value in others.items() if value]:
         raise UsageError(f"--private exports all of the private state, not by {given[0]}", f"omit {given[0]}")
     if options.out is None:
         raise UsageError("no file for the private state", "choose one with --out, outside of the repository")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from memcli.cli.options import DRY_RUN, Options, argument, flag, option
@@ -49,9 +48,18 @@ def command(session: CommandContext, options: IngestOptions) -> int:
     1
     """
     from memcli.app.repo import over_repo
+    from memcli.store.layout import find_work_tree
+    from memcli.wiring.roots import locate, make_store
 
     propose = options.propose or bool(os.environ.get("MEMCLI_PROPOSE"))
-    with _workspace_for(session, dry_run=options.dry_run) as opened:
+    with ExitStack() as temporary:
+        is_store_missing = options.dry_run and not locate(session.options, os.environ)
+        if is_store_missing and find_work_tree(os.getcwd(), os.path.expanduser("~")):
+            # A dry run makes no store in the work tree: a temporary one stands in for it.
+            folder = temporary.enter_context(tempfile.TemporaryDirectory(prefix="memcli-"))
+            opened = session.open(root=make_store({"root": folder}, os.environ)[0])
+        else:
+            opened = session.open(create=not options.dry_run)
         workspace = opened if propose else over_repo(opened)  # an accepted proposal is stored in `main`, not in `repo`
         source = _source(workspace, options, reads_all=propose or options.dry_run)
         return _ingest(session, workspace, source, options.dry_run, propose)
@@ -59,21 +67,6 @@ def command(session: CommandContext, options: IngestOptions) -> int:
 
 _MAX_LIST = 64 << 20
 """The most bytes of file names that are read of standard input."""
-
-
-@contextmanager
-def _workspace_for(session: CommandContext, *, dry_run: bool) -> Iterator[Workspace]:
-    """A context with the workspace; for a dry run in a work tree without a store, that of a temporary store, so that nothing is
-    created. Raises NotFoundError."""
-    from memcli.store.layout import find_work_tree
-    from memcli.wiring.roots import locate, make_store
-
-    if not dry_run or locate(session.options, os.environ) or not find_work_tree(os.getcwd(), os.path.expanduser("~")):
-        yield session.open(create=not dry_run)
-        return
-    with tempfile.TemporaryDirectory(prefix="memcli-") as folder:
-        root, _ = make_store({"root": folder}, os.environ)
-        yield session.open(root=root)
 
 
 def _source(workspace: Workspace, options: IngestOptions, *, reads_all: bool) -> Source:

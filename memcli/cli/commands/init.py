@@ -184,9 +184,8 @@ def _undo(session: CommandContext, options: InitOptions) -> int:
             if os.path.lexists(folder):
                 raise StoreError(f"cannot delete {folder}", "delete it by hand")
             lines.append(f"deleted {folder}")
-        with suppress(
-            OSError
-        ):  # the folder is not empty: other stores of the repository have their private state there
+        # It fails where other stores of the repository have their private state beside this one.
+        with suppress(OSError):
             os.removedirs(os.path.dirname(private))
     session.output.confirm({"root": root, "undone": lines}, "\n".join(lines) or "nothing was set up")
     return code

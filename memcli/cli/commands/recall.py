@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
     from memcli.model.anchors import FileEdit
     from memcli.model.recall import Bundle
-    from memcli.ports import Renderer
 
     Ask = Callable[..., Iterator[Bundle]]
 
@@ -261,7 +260,11 @@ def command(session: CommandContext, options: RecallOptions) -> int:
     if options.topics is not None:
         _answer_each(session, ask, query, options.topics)
     else:
-        render = _renderer(name, is_short=not options.verbose)
+        render = RENDERERS[name]()
+        if name == "text" and not options.verbose and is_terminal():
+            from memcli.render.as_text import render as render_text
+
+            render = partial(render_text, most_lines=_MOST_LINES)
         bundle = next(ask([replace(query, topic=topic or "")], render=render))
         if name == "json":
             from memcli.render.as_json import bundle_to_json
@@ -286,17 +289,6 @@ def _answer_each(session: CommandContext, ask: Ask, query: Query, topics: str) -
     lines = (replace(query, topic=line) for line in (text.removesuffix("\n").split("\n") if text else ()))
     bundles = ask(lines, render=lambda one: encode_line(bundle_to_json(one)).decode())
     session.output.lines(map(bundle_to_json, bundles))
-
-
-def _renderer(name: str, *, is_short: bool) -> Renderer:
-    """The renderer of this format; for `text` on a terminal, if `is_short`, only the first lines of each entry."""
-    from memcli.render import RENDERERS
-
-    if name != "text" or not is_short or not is_terminal():
-        return RENDERERS[name]()
-    from memcli.render.as_text import render
-
-    return partial(render, most_lines=_MOST_LINES)
 
 
 def _count(session: CommandContext, workspace: Workspace) -> None:

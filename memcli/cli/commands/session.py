@@ -152,13 +152,16 @@ def list_(session: CommandContext, options: SessionListOptions) -> None:
     """
     from memcli.app.session import list_sessions
     from memcli.codec.session import session_to_json
-    from memcli.render.reports import session_table
+    from memcli.render.clean import grid
 
     workspace = session.open()
     finish_endings(workspace)
     found = list_sessions(workspace, options.limit or None)
     data = [session_to_json(one) | ({"problem": problem} if problem else {}) for one, problem in found]
-    session.output.answer(data, session_table([one for one, _ in found], [problem for _, problem in found]))
+    # A session whose file is damaged has the problem in place of its title.
+    rows = [[s.id, s.state, str(s.messages), s.started_at, s.source, problem or s.title] for s, problem in found]
+    header = ("id", "state", "messages", "started", "source", "title")
+    session.output.answer(data, grid(header, rows) if rows else "")
     if not found:
         session.output.note("no sessions; `memcli session start` starts one")
 
@@ -302,12 +305,13 @@ def arc(session: CommandContext, options: OneSessionOptions) -> None:
     """
     from memcli.app.session_end import read_arc
     from memcli.model.conversation import STATES
-    from memcli.render.reports import arc_lines, arc_to_json
+    from memcli.render.reports import arc_lines
 
     workspace = session.open()
     chosen = chosen_session(workspace, options.id, *STATES)
     found = read_arc(workspace, chosen)
-    session.output.answer({"id": chosen.id, **arc_to_json(found)}, "\n".join(arc_lines(chosen, found)))
+    parts = {name: [{"kind": one.kind, **one.as_field()} for one in episodes] for name, episodes in found.items()}
+    session.output.answer({"id": chosen.id, **parts}, "\n".join(arc_lines(chosen, found)))
 
 
 class FactsOptions(OneSessionOptions):

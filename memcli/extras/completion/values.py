@@ -57,7 +57,7 @@ def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
         return []
     layout, config = Layout(found), b""
     with suppress(OSError):
-        config = _read(layout.config)
+        config = b"".join(_blocks(layout.config))
     if kind != "sessions" and (os.environ.get("MEMCLI_STORE") or b"store" in config):
         from memcli.extras.completion.shells import served
 
@@ -94,10 +94,6 @@ def _chosen(kind: str, prefix: str, found: Iterable[str]) -> list[str]:
     """The values that begin with `prefix`, sorted; of more than _MANY paths only their next segments."""
     matching = _matching(found, prefix)
     return _headings(matching, prefix) if kind in ("paths", "refs") else matching
-
-
-def _read(path: str) -> bytes:
-    return b"".join(_blocks(path))
 
 
 def _blocks(path: str) -> Iterator[bytes]:

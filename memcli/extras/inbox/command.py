@@ -65,7 +65,7 @@ def command(session: CommandContext, options: InboxOptions) -> None:
     >>> memory.inbox('accept', proposed['id'])[0]['status']
     'created'
     """
-    from memcli.extras.inbox.review import accept, reject
+    from memcli.extras.inbox.review import accept, edit, reject
 
     check_known("action", options.action, _ACTIONS)
     if (options.set or options.object) and options.action != "edit":
@@ -96,7 +96,18 @@ def command(session: CommandContext, options: InboxOptions) -> None:
         gone = [{"status": "rejected", "id": m.id, "path": m.path} for m in chosen]
         session.output.confirm(gone, "\n".join(f"rejected {m.id} {m.path}" for m in chosen) or "the inbox is empty")
     else:
-        _edit(session, workspace, chosen[0], assignments(options.set), options.object)
+        from memcli.cli.editor import edit_memory
+
+        def save(changed: Mapping[str, Json], _: Memory | None) -> Memory:
+            return edit(workspace, chosen[0].id, changed)
+
+        fields = assignments(options.set)
+        edited = save(fields, None) if fields else edit_memory(chosen[0], options.object, save, session.output.json)
+        if edited is None:
+            session.output.confirm({"status": "unchanged"}, "nothing changed")
+        else:
+            data = {"status": "updated", "id": edited.id, "path": edited.path}
+            session.output.confirm(data, f"updated {edited.id} {edited.path}")
 
 
 def _chosen(workspace: Workspace, action: str, refs: Sequence[str], everything: bool) -> list[Memory]:
@@ -113,24 +124,6 @@ def _chosen(workspace: Workspace, action: str, refs: Sequence[str], everything: 
             f"memcli inbox {action} {'ID' if action == 'edit' else 'ID...'}{many}",
         )
     return show(workspace, refs)
-
-
-def _edit(
-    session: CommandContext, workspace: Workspace, chosen: Memory, fields: Mapping[str, Json], as_object: bool
-) -> None:
-    """Sets fields of a proposed memory, or opens it in the editor if there are none."""
-    from memcli.cli.editor import edit_memory
-    from memcli.extras.inbox.review import edit
-
-    def save(changed: Mapping[str, Json], _: Memory | None) -> Memory:
-        return edit(workspace, chosen.id, changed)
-
-    memory = save(fields, None) if fields else edit_memory(chosen, as_object, save, session.output.json)
-    if memory is None:
-        session.output.confirm({"status": "unchanged"}, "nothing changed")
-        return
-    data = {"status": "updated", "id": memory.id, "path": memory.path}
-    session.output.confirm(data, f"updated {memory.id} {memory.path}")
 
 
 def _show(session: CommandContext, workspace: Workspace, memories: Sequence[Memory], whole: bool) -> None:

@@ -67,9 +67,7 @@ def _calls(session: CommandContext, root: str | None) -> Calls:
     from memcli.cli.calls import Calls
 
     given = {name: session.options[name] for name in ("space", "freeze_clock", "offline")} | {"root": root}
-    calls = Calls(given, session.output.note)
-    calls.load_later()
-    return calls
+    return Calls(given, session.output.note, loads_later=True)
 
 
 def _serve_http(session: CommandContext, tools: str, port: int) -> None:

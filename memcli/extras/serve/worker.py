@@ -24,8 +24,7 @@ _NOWHERE = os.path.join(os.devnull, "none")
 
 def main(options: Mapping[str, str | None], pool: Connection) -> None:
     """Answers requests of `Pool` until it sends None or ends. `options` are those of `Calls`."""
-    calls = Calls(options, lambda _: None)
-    calls.load_later()
+    calls = Calls(options, lambda _: None, loads_later=True)
     # Waited for here, before it is reported as ready: a first question would be answered by words alone.
     calls.load(waits=True)
     find_verb("recall")  # its modules are imported before the first request
