@@ -46,6 +46,7 @@ def install(session: CommandContext, options: AgentInstallOptions) -> None:
 
     scope = scope_of(options.user, options.local)
     check_agent(options.name, scope, next_turn=options.next_turn)
+    # Hooks and the MCP server of a user find the store of the project that they are started in.
     if scope != "user" and not options.dry_run:
         import os
 

@@ -13,6 +13,7 @@ SESSION_START, SUBAGENT_START, PROMPT, BEFORE_TOOL, AFTER_COMPACTION, STOP, SESS
 
 _AS_CLAUDE = {
     SESSION_START: "SessionStart", SUBAGENT_START: "SubagentStart", PROMPT: "UserPromptSubmit",
+    # `PostCompact` reports the summary of a compaction, which `PreCompact` does not have.
     BEFORE_TOOL: "PreToolUse", AFTER_COMPACTION: "PostCompact", STOP: "Stop",
     SESSION_END: "SessionEnd",
 }  # fmt: skip
@@ -42,13 +43,13 @@ NATIVE: Mapping[str, Mapping[str, str]] = {
 }  # fmt: skip
 """The events of each agent that has hooks, by the agent's own names."""
 
+# The event of Gemini that takes a refusal, but no text.
 BEFORE_TOOL_OF_GEMINI = "BeforeTool"
-"""The event of Gemini that takes a refusal, but no text."""
 # Gemini runs `PreCompress` before every request, compacted or not.
 RETIRED = ("gemini", AFTER_COMPACTION)
 """The agent and the event of a hook that older versions installed."""
+# Agents that ignore the output of a hook at session start; they get it with the first event whose output they read.
 DEFERRED_START = frozenset(("cline",))
-"""Agents that ignore the output of a hook at session start; they get it with the first event whose output they read."""
 COPILOT_HOOKS = "hooks/memcli.json"
 """The file with Copilot's hooks, in `.github` of a project and in Copilot's folder of the home directory."""
 
@@ -73,8 +74,10 @@ def wrap(agent: str, event: str, text: str) -> str:
     form: dict[str, Json]
     match agent:
         case "opencode" | "generic":
+            # The plugin that memcli installs for opencode puts the text where it belongs.
             return f"{text}\n"
         case "claude" | "codex" | "gemini":
+            # The field at the top of the output is dropped by Claude Code without a word.
             form = _specific(name, additionalContext=text)
         case "cursor":
             form = {**({"continue": True} if event == PROMPT else {}), "additional_context": text}

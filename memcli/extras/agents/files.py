@@ -66,6 +66,7 @@ def read_text(path: str, root: str = "", *, purpose: str = "edit") -> str | None
 def check_writable(path: str) -> None:
     """Raises UsageError if the file at `path` is read-only, or its folder does not let it be created or replaced."""
     with suppress(OSError):
+        # Replacing a file asks the folder alone, so that a read-only one would be changed against its owner's will.
         if not os.lstat(path).st_mode & _ANY_WRITE:
             raise _refused(path, "it is read-only", f"make it writable: chmod u+w {path}")
     folder = os.path.dirname(path)
@@ -236,6 +237,7 @@ def save_notes(site: Site, notes: Mapping[str, Note], folders: Sequence[str]) ->
     data = read_json(site.notes)
     scopes = dict(data) if isinstance(data, dict) else {}
     files = {
+        # Relative to the folder, so that the notes of a project that is moved still fit.
         os.path.relpath(path, site.folder): {
             "agents": list(note.agents), "digest": note.digest, "undo": [list(splice) for splice in note.undo],
             "was_there": note.was_there,

@@ -216,6 +216,7 @@ class _Call:
         with session_record(self._state, self._session) as record:
             if not record.claim(f"{self._event} {source}", self._now):
                 return _DUPLICATE
+            # After a compaction or `/clear` the model no longer has what the session was shown.
             if source in _RESET or not self._payload.session:
                 record.shown.clear()
             self._topics.forget(self._session if source == _CLEAR else "")
@@ -271,6 +272,7 @@ class _Call:
         with session_record(self._state, self._session) as record:
             if not record.claim(f"{PROMPT} {prompt}", self._now):
                 return _DUPLICATE
+            # Cut as it is piped to the process that prepares: the two are compared by their digests.
             prepared = record.turn(prompt[:MOST_PIPED])
             has_changed = topic is not None and self._changes_topic(prompt, topic)
             if has_changed:
@@ -292,6 +294,7 @@ class _Call:
         edits = edits_of(self._payload, base)
         if not edits:
             return HookOutcome(facts={"outcome": "no file"})
+        # Asked first, since the check of the triggers is of no use to an agent that takes no refusal.
         may_refuse = bool(refuse(self._agent, self._payload.native, "-")) and self._payload.may_change
         if may_refuse and (reason := reason_to_refuse(self._workspace, edits)):
             return HookOutcome(reason, is_refusal=True, facts={"outcome": "refused", "tokens": count_tokens(reason)})

@@ -99,6 +99,7 @@ def plan_uninstall(site: Site, name: str) -> InstallPlan:
         if after != before:
             check_writable(path)
             changes.append(SettingsChange(path, before, after))
+    # The files that point to others first, so that none points to a file that is gone.
     return InstallPlan(tuple(sorted(changes, key=_is_entry, reverse=True)), notes)
 
 
@@ -117,6 +118,7 @@ def carry_out(site: Site, plan: InstallPlan) -> None:
     apply_changes(plan.changes, site.root)
     if any(change.after is None for change in plan.changes):
         folders = set(remove_empty(sorted(folders | unknown))) & folders
+    # Last: after a crash before this line, memcli's parts are found without a note, as in another clone.
     save_notes(site, plan.notes, sorted({*folders, *made}))
 
 
@@ -155,6 +157,7 @@ def is_installed(site: Site, name: str) -> bool:
     """Whether a part is present that belongs to this agent alone, or a note names the agent if it has no such part."""
     shared = [part for other in AGENTS if other != name for part in parts_of(other, site.scope)]
     try:
+        # A part that several agents share, such as the block of AGENTS.md, shows of none that it is installed.
         own = [state for part, _, state in states(site, name) if is_proof(part) and part not in shared]
     except UsageError:
         return False
@@ -178,6 +181,7 @@ def _install_in_file(
             # A file with nothing but memcli's parts was created by memcli, in another clone.
             was_there = before is not None and not (removals and splice.is_bare(base))
             agents = (name,)
+            # Somebody else may have committed the file with these parts: it is not written again.
             if before is not None and all(part.state(before) in (ACTIVE, FOREIGN) for part in parts):
                 current = Note(agents, digest_of(before), tuple(removals), was_there) if removals else None
                 return SettingsChange(path, before, before), current

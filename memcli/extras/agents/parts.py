@@ -95,6 +95,7 @@ class Whole(Record):
     def state(self, text: str) -> str:
         if not text:
             return ABSENT
+        # Git writes files with CRLF where it is set up so.
         if text.replace("\r\n", "\n") == self.text:
             return ACTIVE
         return STALE if self.mark in text else FOREIGN
@@ -120,6 +121,7 @@ class JsonValue(Record):
         if not self.is_default:
             return _remove_with_empty(text, self.path)
         node = splice.parse(text)
+        # opencode adds `$schema` by itself, too: a file with nothing else was made for memcli's entry.
         is_alone = node is not None and len(node.members) == 1 and node.value == {self.path[0]: self.value}
         return splice.remove(text, self.path) if is_alone else None
 
@@ -218,6 +220,7 @@ class TomlTable(Record):
         span = self._span(text)
         if before is not None and span is None:
             raise UsageError(f"{name} is not a table of its own")
+        # Texts and lists in JSON are valid in TOML, too.
         lines = [f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in self.values.items()), ""]
         made = Splice(*span, nl.join(lines)) if span is not None else splice.at_end(text, nl.join(lines))
         # Read back: a table at the end cannot extend a parent that is written inline, such as `mcp_servers = {}`.
@@ -277,6 +280,7 @@ InstalledPart = InstructionBlock | Whole | JsonValue | JsonHook | TomlTable
 def parse_toml(text: str) -> dict[str, Any]:
     """The tables of a TOML text. Raises UsageError."""
     try:
+        # The parser of the standard library refuses the byte order mark that some editors write.
         return tomllib.loads(text.lstrip("\ufeff").replace("\r\n", "\n"))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"not valid TOML: {error}") from None

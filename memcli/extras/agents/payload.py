@@ -30,6 +30,7 @@ _MAX_LINES = 2_000
 _MAX_LINE = 1_000
 _MAX_FILES = 20
 
+# Of Cline the root session counts: the ids of its tasks and agents are new for each run.
 _SESSION = (
     "session_id", "sessionId", "sessionID", "conversation_id", "conversationId", "rootSessionId", "taskId",
     "trajectory_id",
@@ -38,6 +39,7 @@ _SUBAGENT = ("agent_id", "agentId")
 _FOLDER = ("cwd", "workspace_roots", "workspaceRoots")
 _PROMPT = ("prompt", "user_prompt")
 _TRANSCRIPT = ("agent_transcript_path", "transcript_path", "transcriptPath")
+# The last message comes with the call: the transcript of Claude Code lags behind at the end of a turn.
 _TEXT = ("compact_summary", "last_assistant_message", "prompt_response", "outputText", "response")
 _TOOL = ("tool_input", "toolArgs", "parameters", "tool_info")
 _TOOL_NAME = ("tool_name", "toolName")
@@ -54,14 +56,15 @@ _NEW_TEXT = (
     "content", "contents", "new_string", "newString", "new_str", "new_text", "file_text", "new_source", "text",
 )  # fmt: skip
 _COMMAND = ("command", "cmd", "commands")
+# opencode gives models of OpenAI a tool for patches in place of those for editing, with the field `patchText`.
 _PATCH = ("patch", "patchText", "input")
 _COMMAND_FOLDER = ("workdir", "cwd", "dir_path", "directory")
 _PATCH_BODY = regex(
     r"^\*\*\* (?:Begin Patch|Add|Update|Delete).*?(?:^\*\*\* End Patch\s*?$|\Z)", re.MULTILINE | re.DOTALL
 )
 _PATCHED = regex(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
+# The output of hooks, which Gemini puts before a prompt, with every `<` in it escaped.
 _HOOK_CONTEXT = regex(r"\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
-"""The output of hooks, which Gemini puts before a prompt, with every `<` in it escaped."""
 # Claude Code also submits prompts of its own, with sources such as `system` and `loop_wakeup`.
 _HUMAN = ("", "user", "sdk")
 """The sources of prompts that a person wrote."""
@@ -111,6 +114,7 @@ def read_payload(data: bytes) -> Payload:
     while (found_context := _HOOK_CONTEXT.match(prompt)) is not None:
         prompt = prompt[found_context.end() :]
     return Payload(
+        # A subagent has a context of its own, so that what its session was shown is new to it.
         session=f"{session}/{subagent}" if subagent else session,
         cwd=_text(fields, _FOLDER),
         prompt=prompt,
@@ -136,6 +140,7 @@ def caller_of(agent: str, event: str, payload: Payload, environ: Mapping[str, st
     own = hook_command(event, "copilot").encode()
     for folder in folders:
         with suppress(OSError):
+            # A pipe in the place of the file must not block the hook until its time is up.
             if own in (read_regular(os.path.join(folder, COPILOT_HOOKS), MAX_BYTES) or b""):
                 return None
     return "copilot"
@@ -160,6 +165,7 @@ def edits_of(payload: Payload, base: str) -> tuple[FileEdit, ...]:
     The lines of a shell command count as added to each file that it changes, or to a file without a name if it changes none.
     """
     tool, commands = payload.tool, commands_of(payload)
+    # Codex also passes patches to a program in a shell, as a heredoc.
     given = [*(text for name in _PATCH for text in _texts(tool.get(name))), *_command_texts(tool)]
     patches = [body for text in given for body in _PATCH_BODY.findall(text)]
     named = [text for name in _FILE for text in _paths(tool.get(name))]
@@ -231,6 +237,7 @@ def _text(fields: Mapping[str, Any], names: Sequence[str]) -> str:
 
 def _paths(value: Any) -> list[str]:
     """The paths in a value, which may be one, a list, or a list of objects with a path."""
+    # Cline passes a list of files as JSON in a text.
     value = _listed(value)
     if not isinstance(value, list):
         return _texts(value)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from memcli.conversation.topic import LastTopic
 
+# How long a hook waits for the lock that hooks of other agents hold; then its event is not handled.
 _WAIT_SECONDS = 1.0
-"""How long a hook waits for the lock that hooks of other agents hold; then its event is not handled."""
 # Two programs may run the same hook, as Copilot CLI and Cursor run those of Claude Code's settings too.
 _SAME_SECONDS = 10
 """How long a second call for the same event is a duplicate."""
@@ -99,6 +99,7 @@ class SessionRecord:
 def session_record(state: State, name: str) -> Iterator[SessionRecord]:
     """The record of a session, within a transaction at whose end it is stored. Raises LockedError, StoreError."""
     key = _digest(name)
+    # Not synced to the disk, since an agent waits: after a crash of the machine a session is shown some memories again.
     with state.change(_WAIT_SECONDS, sync=False) as connection:
         found = connection.execute("SELECT record FROM agent_session WHERE name = ?", (key,)).fetchone()
         record = SessionRecord(json.loads(found[0]) if found else {})

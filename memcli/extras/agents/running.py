@@ -91,6 +91,7 @@ def _answer(
     """The output of the hook; empty without a store, and while memory is off."""
     payload, problem = _payload()
     caller = caller_of(agent, event, payload, os.environ)
+    # Before the rest is imported and the store is opened: what only reads files is to wait for nothing.
     if caller is None or is_idle(caller, event, payload):
         return ""
     agent = caller
@@ -107,6 +108,7 @@ def _answer(
         return ""
     if is_off(workspace.root, os.environ):
         return ""
+    # At once: if this process is killed, the other one still logs that, and has the index updated.
     report_root(workspace.root)
     is_hurried = not os.environ.get(FOREGROUND)
     outcome = HookOutcome(facts={"outcome": "ignored", "error": problem})
@@ -131,6 +133,7 @@ def _answer(
         words = ["--next-turn", "--detached", f"--root={workspace.root}", *([f"--space={space}"] if space else [])]
         start(["hook", "run", PROMPT, "--agent", agent, *words], piped)
     if (
+        # Some agents report no end of a session, such as opencode: its turns are stored as each of them ends.
         event in (SESSION_START, last_event(agent))
         and is_hurried
         and (has_reports(State(Layout(workspace.root))) or bool(workspace.sessions.marked(workspace.space, "ending")))

@@ -46,6 +46,7 @@ _GIT_READERS = frozenset(
     shortlog show show-ref status version
     """.split()
 )
+# Options by which these programs write a file, or run another program.
 _CHANGING = {
     "date": re.compile(r"-s|--set"),
     "find": re.compile(r"-(?:delete|exec|ok|fprint|fls)"),
@@ -90,6 +91,7 @@ class _ShellReader:
                 if not any(body.strip() == mark for body in lines):
                     raise ValueError
         for words, targets in _commands("\n".join(script)):
+            # What is run inside of a word is not read, so that it may change anything.
             self.only_reads &= not any(_SUBSTITUTION.search(word) for word in words)
             self._write(self._folder, [target for target in targets if not _NO_FILE.match(target)])
             self._run(words)
@@ -158,6 +160,7 @@ def _changed(name: str, rest: Sequence[str]) -> Sequence[str]:
         return [*(sources if name == "mv" else ()), *targets, *inside]
     if name in _EDITORS and any(map(_IN_PLACE.match, rest)):
         scripts = {n + 1 for n, word in enumerate(rest) if _WITH_SCRIPT.match(word)}
+        # An empty word is the suffix in `sed -i ''`, as the sed of macOS wants it.
         files = _operands([word for n, word in enumerate(rest) if word and n not in scripts])
         return files if scripts else files[1:]
     return ()

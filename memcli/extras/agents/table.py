@@ -109,6 +109,8 @@ def _entry(name: str, row: Mapping[str, Any], event: str) -> Mapping[str, Json]:
         case "grouped":
             # Gemini CLI reads milliseconds.
             timeout = _SECONDS * 1000 if row.get("milliseconds") else _SECONDS
+            # Also for the end of a session: without a limit of theirs, Claude Code gives all of its hooks 1.5 s
+            # together.
             entry = {"hooks": [{"type": "command", "command": command, "timeout": timeout}]}
         case "flat":
             entry = {"command": command, "timeout": _SECONDS}

@@ -71,10 +71,10 @@ def is_within(folder: str, rule: str) -> bool:
 
 _HASHED = {"type", "command", "timeout", "async", "statusMessage"}
 """The fields of a hook that `trusted_hash` can hash as Codex does."""
+# The time-out that Codex gives a hook without one.
 _CODEX_SECONDS = 600
-"""The time-out that Codex gives a hook without one."""
+# The longest time-out in seconds that Codex gives a hook for the end of a session, whatever the hook names.
 _LONGEST_END = 3
-"""The longest time-out in seconds that Codex gives a hook for the end of a session, whatever the hook names."""
 
 
 def _codex(site: Site, role: str, found: _Found) -> tuple[str, str] | None:

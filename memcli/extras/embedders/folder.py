@@ -33,6 +33,7 @@ class Prompts(NamedTuple):
         return (self.question if is_question else self.passage) + text
 
 
+# The prompts of families whose model cards state them and whose files do not.
 _FAMILIES: tuple[tuple[re.Pattern[str], Prompts], ...] = (
     (re.compile(r"(?<![a-z0-9])e5-(?!.*instruct)"), Prompts("query: ", "passage: ")),
     (re.compile(r"(?<![a-z0-9])nomic-embed-text"), Prompts("search_query: ", "search_document: ")),
@@ -41,7 +42,6 @@ _FAMILIES: tuple[tuple[re.Pattern[str], Prompts], ...] = (
         Prompts("Represent this sentence for searching relevant passages: "),
     ),
 )  # fmt: skip
-"""The prompts of families whose model cards state them and whose files do not."""
 
 
 def known_prompts(name: str) -> Prompts:
@@ -130,6 +130,8 @@ def pooled(modes: Sequence[str], tokens: Floats, skipped: int) -> Floats:
     return np.concatenate(found)
 
 
+# The modes of pooling in the order in which sentence-transformers concatenates them, with their keys in
+# `1_Pooling/config.json`; newer files name them in `pooling_mode`.
 KEYS: Mapping[str, str] = {
     "cls": "pooling_mode_cls_token",
     "max": "pooling_mode_max_tokens",
@@ -138,8 +140,6 @@ KEYS: Mapping[str, str] = {
     "weightedmean": "pooling_mode_weightedmean_tokens",
     "lasttoken": "pooling_mode_lasttoken",
 }
-"""The modes of pooling in the order in which sentence-transformers concatenates them, with their keys in
-`1_Pooling/config.json`; newer files name them in `pooling_mode`."""
 
 
 HINT = "`memcli doctor` checks the model"
@@ -188,6 +188,7 @@ def read_folder(path: str) -> ModelFolder:
     """The settings of the folder at `path`, which may also be the path of a model in it. Raises ProviderError."""
     model = _model(path)
     folder = os.path.dirname(model)
+    # Hubs have the models in a folder `onnx`, and the tokenizer above it.
     if os.path.basename(folder) == "onnx" and not os.path.exists(os.path.join(folder, "tokenizer.json")):
         folder = os.path.dirname(folder)
     tokenizer = os.path.join(folder, "tokenizer.json")

@@ -72,6 +72,7 @@ class RemoteEmbedder:
             cut = [beginning(self._redact(texts[i][:_MOST_READ]), _MAX_CHARACTERS) for i in rows]
             made = self._request([self._prompts.of(text, is_question=as_questions) for text in cut])
             if len(made[0]) != self.dimensions:
+                # The provider has another model behind this name now, so that what was measured no longer holds.
                 self._facts.put(self._key, None)
                 raise ProviderError(
                     f"{self._name} gives vectors of {len(made[0])} numbers, not of {self.dimensions} as before",

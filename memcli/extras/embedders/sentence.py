@@ -145,6 +145,7 @@ class SentenceEmbedder:
             from tokenizers import Tokenizer
 
             self._tokenizer = Tokenizer.from_file(folder.tokenizer)
+            # Files of tokenizers may set padding and a shorter window: that of all-MiniLM-L6-v2 cuts after 128 tokens.
             self._tokenizer.no_padding()
             self._tokenizer.enable_truncation(folder.max_tokens)
         text = beginning(text, folder.max_tokens * _CHARACTERS_PER_TOKEN)

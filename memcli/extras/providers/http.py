@@ -162,6 +162,7 @@ _PLAIN = (
 # Not removed: the SDK reads it from the request, to return the response unparsed.
 _RAW = "x-stainless-raw-response"
 _LOGGERS = ("openai", "anthropic", "httpx2", "httpcore2")
+# By their names: the classes are of the HTTP package of the SDK, which memcli does not import.
 _CANNOT_CONNECT = ("ConnectError", "ProxyError", "UnsupportedProtocol", "LocalProtocolError", "InvalidURL")
 
 

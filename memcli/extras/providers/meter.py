@@ -44,6 +44,7 @@ class LedgerMeter:
         policy = self._workspace.in_force(self._workspace.store.policy(self._space))
         limit = limits(policy.quota, self._model.provider)
         try:
+            # Before the call, since one that is interrupted may have been charged for all the same.
             booked = self._ledger.reserve(charge, lambda day: self._check(limit, day, most))
         except (StoreError, LockedError) as error:
             # A call that is not counted could exceed the quota, so it is not made.

@@ -67,6 +67,7 @@ class ProviderModel:
 
     def load(self) -> None:
         """See `LanguageModel.load`."""
+        # Called while a recall searches: the import of an SDK takes longer than a model has to verify what was found.
         with suppress(Exception):  # the first call reports the error
             http.sdk_of(self._provider)
 
@@ -105,6 +106,7 @@ class ProviderModel:
         if self._provider.wire != CHAT:
             raise ProviderError(f"{self._provider.name} has no embeddings", "choose a model of another provider")
         prompt = Prompt(task=EMBED_TASK, system="", text="\n".join(texts), schema={}, max_tokens=0)
+        # The SDK would ask for vectors in base64, which not every server that speaks this format has.
         request: wire.Body = {"model": self._model.model, "input": list(texts), "encoding_format": "float"}
         with self._trace(EMBED_TASK):
             return self._reply(prompt, request, time.monotonic() + within).vectors

@@ -50,6 +50,8 @@ def _open(
     """A model that is called with redacted texts and within the quota. Raises RefusedError, ProviderError."""
     if workspace.is_offline:
         raise RefusedError("no language model is asked offline", "go without --offline and MEMCLI_OFFLINE")
+    # What is in a clone is somebody else's choice: nothing of it is sent, or paid for, before the user has looked at
+    # it.
     if not workspace.trust.is_accepted:
         raise RefusedError(
             "this store was cloned: nothing of it is sent to a language model until you trust it",

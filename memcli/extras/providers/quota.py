@@ -13,8 +13,8 @@ from memcli.model.memory import Json
 from memcli.model.usage import NANO, TokenUsage, Total
 from memcli.record import Record
 
+# Work that can wait is put off when less than this part of a limit is left: a fifth.
 LOW_SHARE = 5
-"""Work that can wait is put off when less than this part of a limit is left: a fifth."""
 _TOMORROW = "or wait until 00:00 UTC"
 
 
@@ -32,6 +32,7 @@ def limits(quota: Mapping[str, Json], provider: str) -> DayLimits:
     """The limits that a policy's quota sets for a provider."""
     given = quota.get(provider) or {}
     usd = given.get("usd_per_day")
+    # By its text: a product of floats may be a little too small, and lose a billionth.
     return DayLimits(given.get("tokens_per_day"), None if usd is None else int(Decimal(str(usd)) * NANO))
 
 

@@ -45,6 +45,8 @@ class Provider(Record, kw_only=True):
     has_own_headers: bool = False
 
 
+# All but Anthropic speak the format of OpenAI, so that two SDKs do. Libraries for all providers take seconds to import,
+# and bring dozens of packages.
 PROVIDERS: Mapping[str, Provider] = {
     provider.name: provider
     for provider in (

@@ -47,6 +47,7 @@ def body(provider: Provider, model: str, prompt: Prompt, turns: Sequence[Turn]) 
     messages = [{"role": role, "content": text} for role, text in turns]
     common = {"model": model, provider.limit: prompt.max_tokens}
     if provider.wire == CHAT:
+        # OpenAI takes no other characters in the name of a schema, and at most 64.
         name = re.sub(r"[^A-Za-z0-9_-]", "_", prompt.task)[:64] or "answer"
         shape = {"name": name, "schema": schema, "strict": _is_strict(schema)}
         return {

@@ -244,6 +244,7 @@ def _read(path: str, nodes: Nodes, skipped: Counter[str]) -> Iterator[RawMessage
 def _answer(lines: list[dict[str, Any]], calls: OpenCalls, skipped: Counter[str]) -> Iterator[RawMessage]:
     """The message and the calls of the model in the lines of one group."""
     first = lines[0]
+    # What the program itself says in the name of the model, such as an error of the network.
     if first.get("isApiErrorMessage") is True or dict_of(first.get("message")).get("model") == "<synthetic>":
         skipped[reasons.COMMAND] += len(lines)
         return

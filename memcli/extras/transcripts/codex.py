@@ -54,6 +54,7 @@ def head_of(path: str) -> dict[str, Any]:
             return {"timestamp": line.get("timestamp"), **dict_of(line.get("payload"))}
         if "payload" not in line and "id" in line and not head:
             head = {**line}
+        # The first versions name the folder in a message to the model alone.
         found = _FOLDER.search(plain(_payload(line).get("content")))
         if found and "cwd" not in head:
             head["cwd"] = (found[1] or found[2]).strip()
@@ -116,6 +117,7 @@ def _item(
         elif text := _text(payload, skipped):
             yield from calls.flush()
             yield RawMessage(text_of(role), text, at)
+    # By its end, since each kind of tool has types of its own, such as `function_call` and `custom_tool_call`.
     elif name.endswith("_output"):
         output = payload.get("output")
         if isinstance(output, str) and output.startswith("{"):  # older versions write it as JSON in a text
@@ -125,6 +127,7 @@ def _item(
         failed = values.get("success") is False or says_failed(text)
         calls.finish(key, text, failed=failed or dict_of(values.get("metadata")).get("exit_code") not in (0, None))
     elif name.endswith("_call"):
+        # Of a tool of an MCP server, the name of the server is in a field of its own.
         tool = text_of(payload.get("namespace")) + (text_of(payload.get("name")) or name.removesuffix("_call"))
         arguments = payload.get("arguments") or payload.get("input") or payload.get("action")
         yield from calls.begin(key, described(tool, arguments), at)

@@ -104,6 +104,7 @@ def codex_request(text: str) -> str:
         return text.partition(_IDE_REQUEST)[2]
     if text.lstrip().startswith(_CODEX_HEADS):
         return ""
+    # Only elements of known names: a person may write a prompt that is one element.
     found = _ELEMENT.match(text)
     is_injected = found and (found[1] in _CODEX_NAMES or found[1].endswith(_CODEX_ENDINGS))
     return "" if is_injected else text
@@ -149,6 +150,7 @@ class OpenCalls:
 
     def begin(self, key: str, what: str, at: object = None) -> Iterator[RawMessage]:
         """Adds a call; its result has the same `key`. Gives the messages of all calls before it if there are too many."""
+        # A file of calls alone must not fill the memory.
         if len(self._open) >= _MOST_OPEN:
             yield from self.flush()
         self._open.setdefault(key or f"\0{len(self._open)}", (what, at, key))

@@ -52,6 +52,7 @@ def _read(path: str, skipped: Counter[str]) -> Iterator[RawMessage]:
                 yield RawMessage("assistant", text, at, key=key)
             for call in map(dict_of, list_of(data.get("toolRequests"))):
                 what = described(text_of(call.get("name")), call.get("arguments"))
+                # The event at the start of a call says the same again, and is counted as repeated.
                 yield from calls.begin(text_of(call.get("toolCallId")), what, at)
         elif kind == "tool.execution_complete":
             failed = data.get("success") is False

@@ -72,6 +72,7 @@ _OTHER = re.compile(r"[^a-zA-Z0-9]")
 def discover(home: str, project: str, environ: Mapping[str, str]) -> list[str]:
     """The paths of the transcripts whose sessions began in `project` or below it, sorted; no link is followed. A session in a
     database is named FILE#ID."""
+    # An agent records its folder as it was started there, by a link or not.
     projects = {os.path.abspath(project), os.path.realpath(project)}
     claude = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
     codex = environ.get("CODEX_HOME") or os.path.join(home, ".codex")
@@ -136,6 +137,7 @@ def _of_codex(root: str, projects: set[str]) -> Iterator[str]:
 
 def _rollouts(folder: str, depth: int = 3) -> Iterator[str]:
     """The rollouts in the folders by year, month and day, the newest folder first."""
+    # The newest first: of more than MOST_FILES the oldest are left out.
     for entry in reversed(_entries(folder)):
         if entry.is_dir(follow_symlinks=False):
             if depth:

@@ -119,6 +119,7 @@ def _text(message: Mapping[str, Any], skipped: Counter[str]) -> str:
         else:
             skipped[reasons.IMAGE if "image" in kind else reasons.ATTACHMENT if kind else reasons.EMPTY] += 1
     text = "\n\n".join(filter(None, texts)) or text_of(content.get("text")) or text_of(content.get("result"))
+    # Code that is shown: what the model runs has another recipient, and is a call.
     if content.get("content_type") == "code" and text and message.get("recipient", "all") == "all":
         language = text_of(content.get("language")).replace("unknown", "")
         return f"```{language}\n{text}\n```"

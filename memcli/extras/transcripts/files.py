@@ -60,6 +60,7 @@ def read_lines(path: str, skipped: Counter[str], reach: int | None = None) -> It
                     skipped[reasons.TOO_LONG] += 1
                     while line and not line.endswith(b"\n"):
                         line = file.readline(BLOCK)
+                    # Otherwise a first line that is too long would hide which format the file has.
                     left_out += file.tell() - offset
                 offset = file.tell()
         except OSError as error:

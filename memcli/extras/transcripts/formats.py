@@ -203,6 +203,7 @@ def _in_archive(file: IO[bytes], path: str, skipped: Counter[str]) -> Iterator[T
     # All files are read to their ends first, where the check sum shows damage: nothing is imported from a damaged archive.
     sources = {}
     with files.open_archive(file, path) as (content, members):
+        # ChatGPT spreads a large export over several files.
         for member in members:
             with files.damage_reported(path), content.open(member) as part:
                 if source := _source(EXPORTS.keys(), _values(part, Counter())):

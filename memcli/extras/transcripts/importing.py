@@ -275,4 +275,5 @@ def _reported(entries: Sequence[Mapping[str, Json]]) -> Iterator[Message]:
     for entry in entries:
         if text := text_of(entry.get("text")):
             at, event = text_of(entry.get("at")), text_of(entry.get("event"))
+            # The key is made of the report, so that one that is imported again adds nothing.
             yield Message(0, "assistant", text, at, "", f"{event} {at}")

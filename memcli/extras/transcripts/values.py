@@ -84,6 +84,7 @@ _MILLISECONDS = 1e11
 
 def moment(value: object) -> str:
     """The time in RFC 3339, UTC, from a text, or from seconds or milliseconds since 1970; "" for a value that is no time."""
+    # To Python, True is a whole number.
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     with suppress(UsageError, ValueError, OverflowError, OSError):
