@@ -221,7 +221,8 @@ class MainScreen(Screen[None]):
     def action_fold_all(self) -> None:
         """Opens all headings; if one is open, closes all."""
         row = self.query_one(Rows).current
-        self.view.folds.set_all(not any(r.is_open for r in self.view.rows()))
+        self.view.folds.is_open = not any(r.is_open for r in self.view.rows())
+        self.view.folds.toggled.clear()
         self.refill(row.path if row else None)
 
     def action_follow(self, n: int) -> None:

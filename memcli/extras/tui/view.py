@@ -66,11 +66,6 @@ class Folds(Record, frozen=False):
             if character == "/" and not self.shows(path[:n]):
                 self.toggle(path[:n])
 
-    def set_all(self, is_open: bool) -> None:
-        """Opens or closes all headings."""
-        self.is_open = is_open
-        self.toggled.clear()
-
 
 def outline(root: TreeNode[Memory], shows: Callable[[str], bool]) -> list[ViewRow]:
     """The rows of the tree below `root`, in order. A chain of headings that each have one child shares a row."""

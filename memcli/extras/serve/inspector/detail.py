@@ -69,13 +69,14 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
 
     @router.get("/graph.json")
     async def data(caller: pages.Reader, space: str, ref: str = "", depth: Depth = 2) -> Response:
-        found = await _graph(backend, caller, pages.checked(caller, space), ref, depth)
+        # `Backend` has removed what is of other spaces than the caller may see.
+        found = await backend.call("graph", {"ref": ref, "depth": depth, "space": pages.checked(caller, space)}, caller)
         # `clean` would change the JSON, so characters that hide or reverse text are escaped instead of removed.
         return Response(escape(encode_line(found).decode()), media_type="application/json")
 
     @router.get("/graph/list")
     async def listed(request: Request, caller: pages.Reader, space: str, ref: str = "", depth: Depth = 2) -> Response:
-        found = await _graph(backend, caller, pages.checked(caller, space), ref, depth)
+        found = await backend.call("graph", {"ref": ref, "depth": depth, "space": pages.checked(caller, space)}, caller)
         return pages.render(request, "graph_list.html", space=space, ref=ref, **_rows(found))
 
 
@@ -200,22 +201,6 @@ def versions_of(read: Sequence[tuple[HistoryCommit, Memory]], now: Memory) -> li
             found.append(MemoryVersion(commit, memory, change.status if change else "", fields))
         before = memory
     return found[::-1]
-
-
-async def _graph(backend: Backend, caller: Caller, space: str, ref: str, depth: int) -> dict[str, Any]:
-    """The graph without the memories of spaces that the caller may not see."""
-    found: dict[str, Any] = await backend.call("graph", {"ref": ref, "depth": depth, "space": space}, caller)
-    nodes = [node for node in found["nodes"] if pages.sees(caller, node.get("space", space))]
-    if len(nodes) == len(found["nodes"]):
-        return found
-    visible = {node["id"] for node in nodes}
-    edges = [edge for edge in found["edges"] if edge["start"] in visible and edge["end"] in visible]
-    used = {end for edge in edges for end in (edge["start"], edge["end"])}
-    return {
-        **found,
-        "edges": edges,
-        "nodes": [node for node in nodes if node["type"] == "memory" or node["id"] in used],
-    }
 
 
 def _rows(graph: dict[str, Any]) -> dict[str, Any]:
