@@ -45,9 +45,23 @@ def follow(
     excess = excess_of(draft, draft.grown)
     done = []
     for step in _steps(draft, advice, excess, spared, now, describe) if excess else ():
-        for memory in _taken_over(draft, step):
-            keep(memory)
         done.append(step)
+        if step.merged is None:
+            continue
+        # The target is superseded by the merged memory, and links to it lead there now.
+        gone, merged = step.target, step.merged
+        over = Draft(draft)
+        over.take(Change((merged, replace(gone, superseded_by=merged.id))))
+        for memory in draft.load().objects:
+            if memory.id not in (gone.id, merged.id) and any(link["to"] == gone.id for link in memory.links):
+                links = ({**link, "to": merged.id} if link["to"] == gone.id else link for link in memory.links)
+                over.take(Change((replace(memory, links=union((), links, link_key)),)))
+        if any(map(is_found, merged.links)):
+            from memcli.app.contradictions import settled
+
+            over.take(Change(tuple(settled(over, merged))))  # links for contradictions that the new text has settled
+        for memory in over.change().put:
+            keep(memory)
     return done
 
 
@@ -77,25 +91,6 @@ def _steps(
         del free[target.id]
         count += 1
         yield AdvisedStep(target, merged, decision["reason"], advice["model"])
-
-
-def _taken_over(shelf: Shelf, step: AdvisedStep) -> Iterator[Memory]:
-    """The memories that a merge changes: the merged one, the target, now superseded by it, and those that linked to the
-    target, which now link to the merged one. Links for contradictions that the new text has settled are removed."""
-    if step.merged is None:
-        return
-    gone, merged = step.target, step.merged
-    over = Draft(shelf)
-    over.take(Change((merged, replace(gone, superseded_by=merged.id))))
-    for memory in shelf.load().objects:
-        if memory.id not in (gone.id, merged.id) and any(link["to"] == gone.id for link in memory.links):
-            links = ({**link, "to": merged.id} if link["to"] == gone.id else link for link in memory.links)
-            over.take(Change((replace(memory, links=union((), links, link_key)),)))
-    if any(map(is_found, merged.links)):
-        from memcli.app.contradictions import settled
-
-        over.take(Change(tuple(settled(over, merged))))
-    yield from over.change().put
 
 
 def _unchanged(shelf: Shelf, free: Mapping[str, Memory], seen: Json, now: str) -> Memory | None:

@@ -104,12 +104,8 @@ class Verifier:
         )
         rejected = [section for n, section in enumerate(candidates, 1) if n not in relevant]
         # A stored verdict was recorded when it was given: recorded again, it would lower the confidence each time.
-        if rejected and not is_stored:
-            self._note(rejected)
-        return rejected
-
-    def _note(self, rejected: Sequence[Section]) -> None:
-        """Records the rejections as feedback, each in the store of its memory."""
+        if is_stored:
+            return rejected
         at, reason = self._workspace.clock(), _REASON.format(model=self._workspace.model)
         for is_other in (False, True):
             home = self._workspace.elsewhere if is_other else self._workspace
@@ -123,6 +119,7 @@ class Verifier:
                 home.usage.judge(uses)
             except MemcliError as error:
                 self._workspace.warn(f"what was rejected is not noted: {error.message}")
+        return rejected
 
 
 def _within_limit(wide: Bundle, query: Query, sections: Sequence[Section]) -> Bundle:

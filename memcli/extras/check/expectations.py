@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from contextlib import suppress
 from typing import Any
 
 from memcli.code.globs import glob_expression
@@ -175,15 +175,7 @@ def _compiled(text: str, key: str, case: Case) -> Any:
     try:
         return compile_pattern(f"(?i){text}", key)
     except UsageError as error:
-        if case.allows_python_patterns and len(text) <= MAX_PATTERN and (pattern := _python_pattern(text)):
-            return pattern
+        if case.allows_python_patterns and len(text) <= MAX_PATTERN:
+            with suppress(re.error, OverflowError, RecursionError):
+                return re.compile(text, re.IGNORECASE)
         raise UsageError(f"{case.place}: {error.message}", error.hint) from None
-
-
-@cache
-def _python_pattern(text: str) -> re.Pattern[str] | None:
-    """A pattern in the syntax of Python's `re`; None if it is invalid."""
-    try:
-        return re.compile(text, re.IGNORECASE)
-    except (re.error, OverflowError, RecursionError):
-        return None

@@ -6,7 +6,7 @@ import json
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from difflib import get_close_matches
 from functools import partial
@@ -42,7 +42,17 @@ def read_cases(text: str, file: str) -> list[Case]:
     # tomllib gives no lines: they are searched in the text without strings and comments, which may contain keys. Newlines
     # stay, so that the lines keep their numbers.
     bare = _OPAQUE.sub(lambda found: "\n" * found[0].count("\n"), text).split("\n")
-    data = _parsed(text, bare, file)
+    for number, row in enumerate(bare, 1):
+        if row.count(".") > _MOST_DOTS:
+            raise UsageError(f"{file}:{number}: a key has too many parts", "correct the file")
+    try:
+        data = tomllib.loads(text)
+    except RecursionError:
+        raise UsageError(f"{file}:1: nested too deeply", "correct the file") from None
+    except ValueError as error:  # TOMLDecodeError, and a number with too many digits
+        found = _AT_LINE.search(str(error))
+        at = int(found[1]) if found else text.rstrip().count("\n") + 1
+        raise UsageError(f"{file}:{at}: not TOML: {_AT_LINE.sub('', str(error))}", "correct the file") from None
     _check_keys(data, ("case", "defaults"), partial(_place, bare, 0, file))
     defaults, tables = data.get("defaults", {}), data.get("case", [])
     start = _line_of(bare, 0, "[defaults]")
@@ -90,21 +100,6 @@ def read_questions(text: str, file: str) -> list[Case]:
         values = {key: _value(key, value, where) for key, value in known.items()}
         cases.append(_checked(Case(file=file, line=number, type=label, allows_python_patterns=True, **values)))
     return cases
-
-
-def _parsed(text: str, bare: Iterable[str], file: str) -> dict[str, Any]:
-    """The TOML in `text`; `bare` are its lines without strings and comments. Raises UsageError."""
-    for number, line in enumerate(bare, 1):
-        if line.count(".") > _MOST_DOTS:
-            raise UsageError(f"{file}:{number}: a key has too many parts", "correct the file")
-    try:
-        return tomllib.loads(text)
-    except RecursionError:
-        raise UsageError(f"{file}:1: nested too deeply", "correct the file") from None
-    except ValueError as error:  # TOMLDecodeError, and a number with too many digits
-        found = _AT_LINE.search(str(error))
-        at = int(found[1]) if found else text.rstrip().count("\n") + 1
-        raise UsageError(f"{file}:{at}: not TOML: {_AT_LINE.sub('', str(error))}", "correct the file") from None
 
 
 def _line_of(bare: list[str], start: int, key: str) -> int:

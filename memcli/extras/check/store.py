@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
 from memcli.cli.options import Options, flag
 from memcli.cli.verb import CommandContext, verb
 from memcli.errors import CorruptError, MemcliError
 from memcli.model.space import Change
-
-if TYPE_CHECKING:
-    from memcli.model.findings import Damage
 
 
 class CheckStoreOptions(Options):
@@ -37,6 +33,7 @@ def command(session: CommandContext, options: CheckStoreOptions) -> None:
     0
     """
     from memcli.extras.check.repair import check_store
+    from memcli.git.work_tree import tracked_files
     from memcli.store.layout import Layout
     from memcli.wiring import extra
     from memcli.wiring.workspace import chosen_store
@@ -57,22 +54,13 @@ def command(session: CommandContext, options: CheckStoreOptions) -> None:
     session.output.answer({"findings": data, "damaged": damaged}, "\n".join(lines))
     if damaged:
         unrepaired = [finding for finding, mended in found if finding.is_damage and not mended]
-        hint = (
-            "`memcli check store --repair` repairs it"
-            if any(one.repair for one in unrepaired)
-            else _lost(workspace.root, unrepaired)
-        )
+        hint = "`memcli check store --repair` repairs it"
+        if not any(one.repair for one in unrepaired):
+            tracked: Collection[str] = ()
+            with suppress(MemcliError):  # there may be no repository
+                tracked = tracked_files(workspace.root, "")
+            own = [one.file for one in unrepaired if one.file not in tracked]
+            hint = f"restore {own[0]} from a backup" if own else "restore the file with `git checkout`"
         raise CorruptError(f"{damaged} damaged", hint)
     if not found:
         session.output.note("no damage found")
-
-
-def _lost(root: str, unrepaired: Sequence[Damage]) -> str:
-    """The hint for damage that memcli cannot repair: restore a file that git does not track from a backup, else from git."""
-    from memcli.git.work_tree import tracked_files
-
-    tracked: Collection[str] = ()
-    with suppress(MemcliError):  # there may be no repository
-        tracked = tracked_files(root, "")
-    own = [one.file for one in unrepaired if one.file not in tracked]
-    return f"restore {own[0]} from a backup" if own else "restore the file with `git checkout`"

@@ -39,7 +39,12 @@ def graph_of(
     spaces = {name: _wanted(name, load(workspace, name).objects, inactive, end) for name in names}
     sizes = {name: len(memories) for name, memories in spaces.items()}
     clustered = [name for name, size in sizes.items() if size and (all_clusters or size <= FEW)]
-    starts = [node_id(end.space, end.memory.id, workspace.main)] if end else _below(workspace, spaces, ref)
+    starts = [node_id(end.space, end.memory.id, workspace.main)] if end else []
+    if ref and not end:
+        found = ((name, m.id) for name, memories in spaces.items() for m in memories if is_under(m.path, ref))
+        starts = [node_id(name, one, workspace.main) for name, one in found]
+        if not starts:
+            raise nothing_under(workspace, ref)
     for name, memories in _abroad(workspace, spaces, inactive).items():
         spaces[name] = [*spaces.get(name, ()), *memories]
     named = []
@@ -87,21 +92,6 @@ def _shown(workspace: Workspace, graph: Graph) -> GraphView:
         pairs = zip(memories, shown, strict=True)
         found |= {(space, before.id): Overview(before, after, is_reviewed) for before, after in pairs}
     return overview(graph, lambda space, memory: found[space, memory.id], workspace.main)
-
-
-def _below(workspace: Workspace, spaces: Mapping[str, Sequence[Memory]], ref: str) -> list[str]:
-    """The ids of the nodes of all memories at and below the path `ref`; none if it is empty. Raises NotFoundError."""
-    if not ref:
-        return []
-    found = [
-        node_id(space, memory.id, workspace.main)
-        for space, memories in spaces.items()
-        for memory in memories
-        if is_under(memory.path, ref)
-    ]
-    if not found:
-        raise nothing_under(workspace, ref)
-    return found
 
 
 def _abroad(workspace: Workspace, spaces: Mapping[str, Sequence[Memory]], inactive: bool) -> dict[str, list[Memory]]:

@@ -78,11 +78,23 @@ def unlink(workspace: Workspace, start: str, end: str, relation: str | None = No
     if is_within and SUPERSEDES in relations and second.memory.superseded_by == first.memory.id:
         existing.add(SUPERSEDES)
     found = tuple(sorted(existing))
+    mutual = [one for one in found if one in MUTUAL]
+
+    def change(memory: Memory, shelf: Shelf) -> Memory:
+        one, other = ends
+        if memory.id == one:
+            return without_links(memory, other, found)
+        if SUPERSEDES in found:
+            since = [str(link.get("created_at")) for link in linked(find(shelf, one), other, [SUPERSEDES])]
+            others = superseders(shelf.load().objects, other, but=one)
+            memory = released(memory, one, since or [str(memory.valid_until)], others)
+        return without_links(memory, one, mutual)
+
     if found and is_within:
-        _unlink_within(_over(workspace, first.space), first.memory.id, second.memory.id, found)
+        alter(_over(workspace, first.space), ends, change)  # both ends in one write
     elif found:
         _change(workspace, first, lambda m: without_links(m, second.name, found))
-        _change(workspace, second, lambda m: without_links(m, first.name, [r for r in found if r in MUTUAL]))
+        _change(workspace, second, lambda m: without_links(m, first.name, mutual))
     return Linked(first, second, found, bool(found))
 
 
@@ -155,22 +167,6 @@ def _link_across(workspace: Workspace, start: LinkEnd, end: LinkEnd, *, relation
         is_changed = is_changed or held != holder.memory
         links = linked(held, to, [relation])
     return Linked(start, end, (relation,), is_changed, float(links[0].get("weight", 1.0)))
-
-
-def _unlink_within(workspace: Workspace, start: str, end: str, relations: Sequence[str]) -> None:
-    """Removes the links between two memories of the workspace's space, by their ids, in one write."""
-    mutual = [relation for relation in relations if relation in MUTUAL]
-
-    def change(memory: Memory, shelf: Shelf) -> Memory:
-        if memory.id == start:
-            return without_links(memory, end, relations)
-        if SUPERSEDES in relations:
-            since = [str(one.get("created_at")) for one in linked(find(shelf, start), end, [SUPERSEDES])]
-            others = superseders(shelf.load().objects, end, but=start)
-            memory = released(memory, start, since or [str(memory.valid_until)], others)
-        return without_links(memory, start, mutual)
-
-    alter(workspace, [start, end], change)
 
 
 def _change(workspace: Workspace, end: LinkEnd, change: Callable[[Memory], Memory]) -> Memory:

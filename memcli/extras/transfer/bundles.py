@@ -76,25 +76,22 @@ def import_bundle(
         )
     check_hashes(export.space.objects, where)
     target = into or export.space.name
-    incoming, redactions = redacted_space(workspace, target, _without_purged(workspace, target, export.space))
-    plan, proposed = take_in(workspace, target, incoming, mode, dry_run=dry_run)
-    return BundleImport(target, plan, signed_by, bool(export.signature), dry_run, redactions, proposed)
-
-
-def _without_purged(workspace: Workspace, target: str, incoming: Space) -> Space:
-    """The incoming space without the memories that the audit log of its space, or of `target`, records as purged."""
     erased: dict[str, str] = {}
-    for space in {incoming.name, target}:
+    for space in {export.space.name, target}:
         erased |= purged(workspace.audit.read(space))
     stored = {memory.id for memory in load_space(workspace.store, target).objects} if erased else set()
     # A memory that was created after the purge only has the id of the purged one, so it is imported.
-    skipped = [m for m in incoming.objects if m.id in erased and m.created_at <= erased[m.id] and m.id not in stored]
-    if not skipped:
-        return incoming
-    paths = ", ".join(show(memory.path) for memory in skipped[:5])
-    what = f"{len(skipped)} memories that were" if len(skipped) > 1 else "1 memory that was"
-    workspace.warn(f"{what} purged here left out: {paths} (to have one again, store it with `memcli remember`)")
-    return replace(incoming, objects=tuple(memory for memory in incoming.objects if memory not in skipped))
+    skipped = [
+        m for m in export.space.objects if m.id in erased and m.created_at <= erased[m.id] and m.id not in stored
+    ]
+    if skipped:
+        paths = ", ".join(show(memory.path) for memory in skipped[:5])
+        what = f"{len(skipped)} memories that were" if len(skipped) > 1 else "1 memory that was"
+        workspace.warn(f"{what} purged here left out: {paths} (to have one again, store it with `memcli remember`)")
+    left = tuple(memory for memory in export.space.objects if memory not in skipped)
+    incoming, redactions = redacted_space(workspace, target, replace(export.space, objects=left))
+    plan, proposed = take_in(workspace, target, incoming, mode, dry_run=dry_run)
+    return BundleImport(target, plan, signed_by, bool(export.signature), dry_run, redactions, proposed)
 
 
 def take_in(workspace: Workspace, target: str, incoming: Space, mode: str, *, dry_run: bool) -> tuple[IntakePlan, int]:

@@ -182,12 +182,20 @@ def _standing(status: str, where: str, number: str) -> dict[str, Any]:
     that it supersedes."""
     fields: dict[str, Any] = {}
     links: list[dict[str, str]] = []
+    folder = posixpath.dirname(where)
     for line in status[:_MAX_STATUS].split("\n"):
         # A reference belongs to the last verb before it, as in `Supersedes ADR 1, superseded by ADR 5`.
         words = list(_CHANGE.finditer(line))
         for word, end in zip(words, [*(later.start() for later in words[1:]), len(line)], strict=False):
             is_passive = word[0].lower().endswith(("by", "d"))
-            for name in _references(line[word.end() : end], where, number):
+            text = line[word.end() : end]
+            named = (match[1] or match[2] for match in _FILE.finditer(text))
+            files = [link for link in named if link.lower().endswith(".md")]
+            if files:  # else records are named by numbers
+                names = [f"file:{target}" for link in files if (target := file_target(link, where))]
+            else:
+                names = [f"adr:{folder}/{found}" for found in _REFERENCE.findall(text) if found != number]
+            for name in dict.fromkeys(names):
                 if is_passive:
                     fields.setdefault("superseded_by", name)
                 else:
@@ -200,18 +208,6 @@ def _standing(status: str, where: str, number: str) -> dict[str, Any]:
 def _is_out_of_force(line: str) -> bool:
     """Whether a line of a status begins with a word such as `superseded`."""
     return line.strip(" *_~").lower().startswith(_OUT_OF_FORCE)
-
-
-def _references(text: str, where: str, number: str) -> list[str]:
-    """The names of the records that a text refers to: by files if it names any, else by numbers other than its own."""
-    links = [match[1] or match[2] for match in _FILE.finditer(text)]
-    files = [link for link in links if link.lower().endswith(".md")]
-    if files:
-        names = [f"file:{target}" for link in files if (target := file_target(link, where))]
-    else:
-        folder = posixpath.dirname(where)
-        names = [f"adr:{folder}/{found}" for found in _REFERENCE.findall(text) if found != number]
-    return list(dict.fromkeys(names))
 
 
 _FILES = frozenset([

@@ -97,7 +97,16 @@ class Worth:
         self._judged: Counter[str] = Counter()
         for name, use in given.judgements():
             self._judged[name] += round(100 * GAINS[use.act])  # in whole hundredths, so that sums are exact
-        self._rivals = _rivals(memories, given)
+        # Of each memory that was judged unhelpful or rejected in a bundle, the helpful one of the highest confidence there,
+        # if that is higher than its own.
+        self._rivals: dict[str, str] = {}
+        for judged in judged_bundles(given.uses):
+            helpful = [name for name, act in judged.items() if act == HELPFUL and name in memories]
+            best = max(helpful, key=lambda name: (memories[name].confidence, memories[name].strength, name), default="")
+            for name, act in judged.items():
+                memory = memories.get(name)
+                if best and memory and act != HELPFUL and memories[best].confidence > memory.confidence:
+                    self._rivals[name] = best
 
     def of(self, memory: Memory) -> float:
         """The worth of a memory, 0 to 1: its importance times its confidence, and a share of that if it has a rival."""
@@ -135,19 +144,6 @@ class Worth:
         access = given.accesses.get(memory.id, Access())
         last = max(access.last_at, given.watched_since)
         return days_between(last, given.now) <= USED_DAYS * (1 + math.log(access.count + 1))
-
-
-def _rivals(memories: Memories, given: Given) -> dict[str, str]:
-    """By the id of each memory that was judged unhelpful or rejected in a bundle, the id of the helpful one of the highest
-    confidence there, if that is higher than its own."""
-    found: dict[str, str] = {}
-    for judged in judged_bundles(given.uses):
-        helpful = [name for name, act in judged.items() if act == HELPFUL and name in memories]
-        best = max(helpful, key=lambda name: (memories[name].confidence, memories[name].strength, name), default="")
-        for name, act in judged.items():
-            if best and act != HELPFUL and name in memories and memories[best].confidence > memories[name].confidence:
-                found[name] = best
-    return found
 
 
 ARCHIVE_NAME = "archive"

@@ -87,18 +87,15 @@ def read(data: Json) -> dict[str, Any]:
             raise ValueError(f"{name} is longer than {_LONGEST[name]} characters")
     tags = tuple(dict.fromkeys(tag for text in data["tags"] if (tag := slug(text))))[:_MOST_TAGS]
     others = {name: data[name] for name in ("kind", "relevance", "auto_pin")}
-    return {**others, **summaries, "path": _path(data["path"]), "tags": tags}
-
-
-def _path(text: str) -> str:
-    """The path with each part as a slug. Raises ValueError for one part alone, too many, or an invalid path."""
-    parts = [part for segment in text.split("/") if (part := slug(segment))]
+    given = data["path"]
+    parts = [part for segment in given.split("/") if (part := slug(segment))]
     if not 1 < len(parts) <= _DEEPEST:
-        raise ValueError(f"path must have 2 to {_DEEPEST} parts such as project/module/topic, not {text[:80]!a}")
+        raise ValueError(f"path must have 2 to {_DEEPEST} parts such as project/module/topic, not {given[:80]!a}")
     try:
-        return check_path("/".join(parts))
+        path = check_path("/".join(parts))
     except UsageError as error:
         raise ValueError(error.message) from None
+    return {**others, **summaries, "path": path, "tags": tags}
 
 
 COMPACT_VERSION = 2
