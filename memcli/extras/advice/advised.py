@@ -104,11 +104,13 @@ def _unchanged(shelf: Shelf, free: Mapping[str, Memory], seen: Json, now: str) -
 def _merged(into: Memory, target: Memory, text: str, now: str, describe: Describe) -> Memory | None:
     """`into` with the merged text, described locally; None if that carries instructions."""
     links = (link for link in (*into.links, *target.links) if link["to"] not in (into.id, target.id))
+    # Described locally, since the space is locked here and a model is never called under a lock.
     made: dict[str, Json] = {name: value for name, value in follows(describe, into, text).items() if value}
     made["chunks"] = tuple({**one, "chunk_id": f"{into.id}#{n}"} for n, one in enumerate(made.get("chunks", ())))
     metadata = with_flags({**into.metadata, "hash": text_hash(text, b"")}, target.metadata.get(FLAGS, ()))
     files = union(into.provenance.get("files", ()), target.provenance.get("files", ()))
     provenance = {**into.provenance, **({"files": list(files)} if files else {})}
+    # It says what both said: as important as the more important of them, no surer than the less sure.
     merged = replace(
         into, **{"summary_micro": "", "summary_short": "", "summary_long": "", **made},
         raw=text, metadata=metadata, importance=max(into.effective_importance(), target.effective_importance()),

@@ -69,6 +69,7 @@ def facts_by_model(workspace: Workspace, talks: Iterable[tuple[str, Sequence[Mes
             workspace.warn(f"{WITHIN_SECONDS:g} s are over; the local layer finds the facts of the rest")
         uses_model = uses_model and seconds > 0
         found = by_model(workspace, title, messages, within=seconds) if uses_model else by_rules(messages)
+        # A model that failed would fail for the rest, too, and each failure takes its time.
         uses_model = uses_model and (bool(found.model) or not messages)
         yield from found.facts
 
@@ -126,6 +127,7 @@ def _facts(
     for claim in claims:
         if claim.message not in ends:
             continue
+        # In the words of the message that states it: nothing is invented, and other words for one fact make no second one.
         fact = point(claim.kind, claim.text, round(claim.confidence, 2), by_number[claim.message], local)
         if fact is not None and fact.span[0] < ends[fact.message]:
             found.append(fact)
@@ -137,8 +139,9 @@ def _facts(
 
 _MOST = 12_000
 """The most tokens of all messages together."""
+# The rest of a longer message is mostly pasted text.
 _MOST_TOOL, _MOST_OTHERS = 80, 800
-"""The most tokens of one message of a tool, and of another: the rest of a longer one is mostly pasted text."""
+"""The most tokens of one message of a tool, and of another."""
 _MOST_CHUNKS = 20
 _MOST_SUMMARY = 150
 """The most summaries, and the most tokens of each."""

@@ -18,8 +18,9 @@ from memcli.policy.triggers import lost_globs, path_triggers
 from memcli.ports import Shelf
 from memcli.record import Record, replace
 
+# People act on memories of these kinds, whatever the code has become meanwhile.
 BINDING_KINDS = ("decision", "constraint", "negative", "procedure")
-"""The kinds that people act on, so that a stale or gone anchor of one fails the check."""
+"""The kinds of which a stale or gone anchor fails the check."""
 
 
 class AnchorFinding(Record):
@@ -142,8 +143,10 @@ def verify(
             found = (one for one in anchors_of(memory) if is_named(one[1].file))
             anchored += [(space, memory, number, anchor, commit) for number, anchor, commit in found]
     if since is not None:
+        # An anchor of somebody else may name a path that climbs out of the repository, which git would refuse.
         changed = code.changed(since, sorted({one[3].file for one in anchored if is_inside(one[3].file)}))
         anchored = [one for one in anchored if one[3].file in changed]
+    # All at once, so that git is asked once, however many commits the anchors name.
     checked = Checker(code).check([(anchor, commit) for *_, anchor, commit in anchored])
     return [
         AnchorFinding(space, memory, number, now)
@@ -168,6 +171,7 @@ def reanchor(workspace: Workspace, code: WorkTree, findings: Sequence[AnchorFind
             made = _renewed(code, finding) or {}
             if commit := commits.get(finding.checked.file):
                 made = {**made, "commit": commit}
+            # A memory may have several anchors to renew: each change builds on the one before.
             before = fresh.get(finding.memory.id, finding.memory)
             anchors = (*before.anchors[: finding.number], made, *before.anchors[finding.number + 1 :])
             fresh[before.id] = replace(before, anchors=anchors)
@@ -190,6 +194,7 @@ def _write(workspace: Workspace, space: str, before: dict[str, Memory], after: d
 
     def apply(shelf: Shelf) -> Change:
         found = [m for name in after if (m := shelf.get(name)) is not None and m.anchors == before[name].anchors]
+        # A store on a server calls this again when its transaction is repeated.
         done.clear()
         done.update(m.id for m in found)
         changed = (replace(m, anchors=after[m.id].anchors, updated_at=now, version=increased(m.version)) for m in found)

@@ -135,7 +135,9 @@ def _ask(
                 own = (section.memory.id, section.memory.path)
                 # One entry stands for all memories of a commit: any of their names satisfies a target.
                 names = frozenset(name for pair in (own, *section.also) for name in pair)
+                # By what is printed: a memory that is ranked may be shown by its heading alone.
                 entries.append((names, " ".join(print_entry(number, section, bundle).split())))
+            # Where the budget is too small, something matched.
             is_empty = not entries and bundle.reason != BUDGET_TOO_SMALL
             found[n] = judge(expectation, entries, is_empty), bundle
     return [found[n] for n in range(len(expectations))]

@@ -34,6 +34,7 @@ def run_all(session: CommandContext) -> int:
             options: Any = part.options()
             outcome.state = "failed" if part.function(session, options) else "passed"
         except MemcliError as error:
+            # Nothing but the absence of the object skips a check: a file of tests that cannot be read would pass.
             is_absent = isinstance(error, _ABSENT.get(part.name, ()))
             outcome.state, outcome.problem = "skipped" if is_absent else "failed", error.message
         session.output = output
@@ -80,5 +81,4 @@ class _Outcome(Output):
 
 
 _ABSENT = {code.command.name: UsageError, recall.command.name: NotFoundError}
-"""The error that a check raises if it does not apply to the store (no repository, no tests), so that it is skipped. Any other
-error makes it fail."""
+"""The error that a check raises if it does not apply to the store (no repository, no tests), so that it is skipped."""

@@ -27,13 +27,15 @@ _KEYS = ("topic", *_TESTS, *_OPTIONS)
 _LISTS = ("must_include", "must_not_include", "answers", "kind")
 _SHOWN = 40
 
+# An unclosed string or comment extends to the end, so that no character is read twice: the search takes linear time.
 _OPAQUE = re.compile(
     r'"""(?:[^\\]|\\.)*?(?:"""|\Z)|\'\'\'.*?(?:\'\'\'|\Z)|"(?:[^"\\\n]|\\[^\n])*+"?|\'[^\'\n]*+\'?|#[^\n]*+', re.DOTALL
 )
-"""Strings and comments of TOML. An unclosed one extends to the end, so that no character is read twice: linear time."""
+"""Strings and comments of TOML."""
 _CASE = re.compile(r"[ \t]*\[\[[ \t]*case[ \t]*\]\]")
+# tomllib takes quadratic time for a key of many parts.
 _MOST_DOTS = 64
-"""The most dots in a line: tomllib takes quadratic time for a key of many parts."""
+"""The most dots in a line."""
 _AT_LINE = re.compile(r" \(at line (\d+), column \d+\)\Z")
 
 
@@ -80,6 +82,7 @@ def read_questions(text: str, file: str) -> list[Case]:
     Unknown keys are ignored. Raises UsageError naming file and line.
     """
     cases = []
+    # Not `splitlines`, which breaks lines at U+2028 too, and a string of JSON may have one.
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue

@@ -89,6 +89,7 @@ def check_space_file(
     `known` has the ids in each space of the store, for links between spaces. Raises LockedError, StoreError.
     """
     path, where = layout.space(name), os.path.join("spaces", f"{name}.json")
+    # A check alone writes nothing, not even a lock file: the store may be read-only.
     with _held(layout, name) if repair else nullcontext() as held:
         try:
             data = read_regular(path, _MAX_BYTES)
@@ -249,6 +250,7 @@ class _SessionFindings(Record, frozen=False):
 def check_sessions(layout: Layout, wait: float, repair: bool) -> Iterator[tuple[Damage, bool]]:
     """Yields all damage in the files of sessions, each with whether it was repaired. `wait` is the longest time to wait for a
     lock, in seconds. Raises LockedError, StoreError."""
+    # Both places: a shared session came with git, all others are private state.
     shared, private = os.path.join(layout.root, "sessions"), layout.private("sessions")
     found = [(shared, space) for space in listed(shared)]
     found += [(private, space) for space in listed(private) if not space.endswith(_NOTES)]
@@ -367,6 +369,7 @@ def _mended(file: SessionFile, place: Session, found: _SessionFindings) -> Itera
             if _is_repeated(entry, known):
                 if known[short_key(entry.key)] == _digest(entry):
                     continue
+                # Its key names the earlier message, by which an import finds that; this one stays without.
                 entry = replace(entry, key="")
             number += 1
             entry = replace(entry, number=number)

@@ -69,6 +69,7 @@ def _both_sides(data: bytes) -> dict[str, Any] | None:
     for line in data.splitlines(keepends=True):
         if line.startswith(b"<<<<<<< "):
             on = (0,)
+        # Git puts the common ancestor here with merge.conflictStyle diff3: it is of neither side.
         elif line.startswith(b"||||||| "):
             on = ()
         elif line.rstrip() == b"=======":
@@ -208,6 +209,7 @@ def _examine(
         return Examined((Damage(where, "version", message),))
     objects: list[Damage] = []
     outlines = list(_outlines(items, where, found, objects))
+    # Of a torn file it is reported that it is torn; what its header lacks follows from that.
     header = _header(tree, name, where, found if contents.is_whole else [])
     found += objects
     unique, paths = _unique(outlines, items, where, found)
@@ -317,6 +319,8 @@ def _outlines(items: Items, where: str, found: list[Damage], objects: list[Damag
         if stored and not is_canonical:  # canonical bytes have no key twice
             found.extend(_twice(stored, where))
         if memory is not None:
+            # A memory without links and with the right hash can be judged alone; the others are decoded again, when all ids
+            # are known.
             is_sound = right_hash(memory) in ("", memory.hash) and not memory.links and not memory.superseded_by
             m = memory
             yield _Outline(n, m.id, m.path, m.created_at, m.order, m.version, is_canonical, is_sound)

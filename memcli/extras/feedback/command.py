@@ -80,6 +80,7 @@ def judge(session: CommandContext, options: FeedbackOptions) -> None:
     data = {"feedback": chosen[0], "memories": memories}
     lines = [clean_line(f"{chosen[0]} {one.memory.id} {one.memory.path}") for one in judged]
     session.output.confirm(data, "\n".join(lines))
+    # Last, so that feedback on the memories that were found is stored and printed all the same.
     if missing is not None:
         raise missing
 

@@ -210,6 +210,7 @@ def _name(node: Node) -> str:
     return clean_line(f"{node.label}{f' [{mark}]' if mark else ''}")
 
 
+# All take a view that is screened when it is made, so that no format can show what recall withholds.
 GRAPH_FORMATS: Mapping[str, Callable[[GraphView], str]] = {
     "dot": render_dot, "html": render_html, "json": render_json, "mermaid": render_mermaid, "text": render_text,
 }  # fmt: skip

@@ -19,8 +19,9 @@ from memcli.model.memory import Memory
 from memcli.model.space import is_under
 from memcli.safety.injection import Overview
 
+# Among so many, clusters are found in less than a second.
 FEW = 2000
-"""The most memories of a space for which clusters are found by default, since that takes less than a second."""
+"""The most memories of a space for which clusters are found by default."""
 
 
 def graph_of(
@@ -49,6 +50,7 @@ def graph_of(
         spaces[name] = [*spaces.get(name, ()), *memories]
     named = []
     for name in clustered:
+        # Clusters are named by words of their memories, and are redacted as these are.
         clean = workspace.redactor.cleaner(workspace.store.policy(name))
         named += [(name, clean(cluster.name), cluster) for cluster in clusters(workspace, name).found]
     often = Counter(title for _, title, _ in named)

@@ -147,6 +147,7 @@ def blame(workspace: Workspace, history: StoreHistory, ref: str) -> Blame:
     now = _fields(memory)
     known: dict[tuple[str, str], _Fields] = {}
     found: dict[str, HistoryCommit] = {}
+    # One process of git reads all versions.
     with history.reading() as read:
 
         def shared(commit: str, file: str, fields: set[str]) -> set[str]:

@@ -43,6 +43,7 @@ def command(session: CommandContext, options: RestoreOptions) -> None:
         )
     workspace = session.open()
     if options.list:
+        # With the trash of the user-wide store, whose memories are restored by path, too.
         runs = [(run, home is not workspace) for home in trashes(workspace) for run in home.trash.runs()]
         rows = [
             [r.name, f"{r.space.name}{' (user-wide)' * is_global}", r.command, m.id if m else "", m.path if m else ""]

@@ -125,6 +125,7 @@ def restore_run(workspace: Workspace, name: str) -> Restored:
     changed: tuple[Memory, ...] = ()
     # A text that somebody wrote after the run must not be lost because the run is undone.
     if run.replaced and space in workspace.store.spaces():
+        # A run without the digest of what replaced a memory, as of earlier versions, cannot show a change.
         changed = tuple(
             memory
             for memory in load_space(workspace.store, space).objects
@@ -184,6 +185,7 @@ def _bring_back(workspace: Workspace, space: str, found: Mapping[str, tuple[Memo
 
     def change(shelf: Shelf) -> Change:
         nonlocal policy
+        # Replaced whole, since a store on a server calls this again when its transaction is repeated.
         existing[:] = [memory for memory in wanted if shelf.get(memory.id) == memory]
         put = tuple(memory for memory in wanted if memory not in existing)
         _check(shelf, put)
@@ -203,6 +205,7 @@ def _bring_back(workspace: Workspace, space: str, found: Mapping[str, tuple[Memo
         _rejoin_elsewhere(workspace, space, runs, [memory.id for memory in wanted])
         for run in runs:
             workspace.trash.drop(run, {name for name, (_, home) in found.items() if home is run})
+        # A copy of a derived memory that is back in `main` hides its original again.
         sync_behind(workspace.copy_with(space=REPO))
     restored = tuple(memory for memory in wanted if memory not in existing)
     return Restored(space, restored, tuple(existing), tuple(m for m in restored if is_due(m, policy, now)))

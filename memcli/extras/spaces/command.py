@@ -142,6 +142,7 @@ def policy(session: CommandContext, options: PolicyOptions) -> None:
     workspace = session.open()
     name = name or workspace.space
     before, after = set_policy(workspace, name, fields, whole=options.file is not None)
+    # Git ignores no file that it tracks already.
     if before.is_tracked and not after.is_tracked:
         session.output.note(f"if git tracks it already, run `git rm --cached .memory/spaces/{name}.json`")
     data = policy_to_json(after)

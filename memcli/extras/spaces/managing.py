@@ -158,6 +158,7 @@ def delete(workspace: Workspace, name: str) -> int:
         def check(space: Space) -> None:
             if space.objects:
                 what = f"this would delete {len(space.objects)} memories"
+                # A journal goes with its space, by the policy of that.
                 if refusal := workspace.refusal(allowed if space.name != name else space, what):
                     raise refusal
             workspace.index.rebuild(space.name)  # before the deletion: if it fails, the space still exists

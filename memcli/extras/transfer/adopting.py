@@ -85,6 +85,7 @@ def _prepared(
         raise UsageError(f"{len(candidates)} memories; one import takes at most {MAX_OBJECTS}", "import it in parts")
     fit: dict[str, Candidate] = {}
     for fields in candidates:
+        # Links are added below, when it is known at which paths the memories that they lead to are stored.
         plain = {name: value for name, value in fields.items() if name not in ("links", "superseded_by")}
         path, file = fields["path"], fields["metadata"]["source"]
         stored = shelf.at(path)

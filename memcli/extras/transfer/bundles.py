@@ -74,6 +74,8 @@ def import_bundle(
             f"{where} holds a part of space {export.space.name!r} ({part})",
             "a part cannot replace a whole space; use --mode merge",
         )
+    # An export that was made by hand may be whole and still hold a text whose own hash is wrong, which would be damage
+    # here.
     check_hashes(export.space.objects, where)
     target = into or export.space.name
     erased: dict[str, str] = {}
@@ -104,6 +106,7 @@ def take_in(workspace: Workspace, target: str, incoming: Space, mode: str, *, dr
 
     def apply(shelf: Shelf) -> Change:
         nonlocal plan
+        # Anew, since a store on a server calls this again when its transaction is repeated.
         plan = None
         if shelf.header.policy.review:
             return Change()
@@ -161,6 +164,7 @@ def check_signature(digest: str, signature: str, where: str, trusted: frozenset[
         return ""
     try:
         signed_by = verify(digest.encode(), signature, where)
+    # An export without a signature is accepted, too, so one that cannot be checked needs no error.
     except MissingExtraError:
         if trusted is not None:
             raise

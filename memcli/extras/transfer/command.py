@@ -106,6 +106,7 @@ def _import_bundle(session: CommandContext, export: Export, options: ImportOptio
     from memcli.extras.transfer.bundles import import_bundle
 
     dry_run, trusted = options.dry_run, _trusted(options.trusted_key)
+    # A dry run leaves no store behind where there was none.
     done = import_bundle(
         session.open(create=not dry_run), export, options.file,
         into=session.options["space"], mode=options.mode, trusted=trusted, dry_run=dry_run,

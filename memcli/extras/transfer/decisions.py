@@ -89,6 +89,7 @@ def _names(stem: str, title: str, front: Mapping[str, object]) -> list[str]:
     ends = ["/".join(segments[-n:]) for n in range(1, min(len(segments), _MAX_SEGMENTS) + 1)]
     aliases = front.get("aliases")
     aliases = [alias for alias in aliases if isinstance(alias, str)] if isinstance(aliases, list) else []
+    # Obsidian ignores case in links.
     return list(dict.fromkeys(name.casefold() for name in [*ends, title, *aliases] if name))
 
 
@@ -115,6 +116,7 @@ def is_decision(data: bytes, where: str) -> bool:
     """Whether the file has the sections of a decision record, and is not the index or the template of a folder of records."""
     if posixpath.basename(where).lower() in _INDEX or not where.lower().endswith((".md", ".markdown")):
         return False
+    # With the line ends that `read_decision` reads, or no heading of a file with CRLF would be found.
     text = with_newlines(data.decode("utf-8-sig", errors="replace"))
     titles = {part.headings[-1].lower() for part in parts(text) if part.headings}
     return any(titles.issuperset(wanted) for wanted in _SECTIONS)
@@ -215,6 +217,7 @@ _FILES = frozenset([
     ".windsurfrules", ".clinerules", ".goosehints", "conventions.md",
 ])  # fmt: skip
 _BULLET = re.compile(r"( {0,3})[-*+][ \t]+(?=\S)")
+# As in Markdown, a bullet that is indented by fewer columns than this belongs to the list above it.
 _NESTED = 2
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
 _MAX_SLUG = 48

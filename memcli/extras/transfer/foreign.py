@@ -210,6 +210,7 @@ def _graph(text: str, where: str) -> dict[str, _Entity]:
     """The entities by name; several lines of one entity are merged. Raises CorruptError."""
     graph: dict[str, _Entity] = {}
     relations: list[tuple[str, str, str]] = []
+    # Not `splitlines`, which breaks lines at U+2028 too, and a string of JSON may have one.
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
@@ -221,6 +222,7 @@ def _graph(text: str, where: str) -> dict[str, _Entity]:
             observations = value.get("observations", [])
             if not isinstance(observations, list) or not all(isinstance(text, str) for text in observations):
                 raise CorruptError(f"{where}: line {number}: observations must be a list of strings", _ASK_FOR_GRAPH)
+            # An entity may be named in several lines: its observations are joined, each once.
             graph.setdefault(name, (kind, {}, {}))[1].update(dict.fromkeys(observations))
         elif value.get("type") == "relation":
             one, other, kind = _texts(value, ("from", "to", "relationType"), f"{where}: line {number}")

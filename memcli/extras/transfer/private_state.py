@@ -114,6 +114,7 @@ def _export_spaces(workspace: Workspace, *, redact: bool) -> dict[str, str]:
         return cleaned
 
     for name in workspace.store.spaces():
+        # What is on a server every clone has already.
         if workspace.keeps_here(name) and workspace.store.policy(name).is_private:
             parts[f"spaces/{name}"] = encode_full(clean(load_space(workspace.store, name))).decode()
     for name in workspace.inbox.spaces():
@@ -258,6 +259,7 @@ def _take(workspace: Workspace, content: _Content, where: str, report: PrivateIm
             report.proposals += proposed
             report.rejections += refused
         _take_runs(workspace, content, report, removals)
+    # The plus drops what was counted as zero.
     report.memories, report.sessions = +report.memories, +report.sessions
 
 
@@ -305,6 +307,7 @@ def _take_sessions(
                 new.add((space, name))
     if report.dry_run:
         return
+    # Without these digests the next end of the session would store again what somebody has purged or edited.
     for space, name, text in content.of("kept"):
         own = sessions.results(space, name)
         merged = {**decode(text.encode(), where), **own}  # what this clone has recorded takes precedence
@@ -314,6 +317,7 @@ def _take_sessions(
     for space, name, _ in content.of("ending"):
         if (space, name) in new:
             sessions.mark(space, "ending", name)
+    # Without this mark the next report of the agent would bring the session back.
     for space, name, _ in content.of("deleted"):
         if name not in (*sessions.ids(space), *sessions.marked(space, "deleted")):
             sessions.mark(space, "deleted", name)
@@ -360,6 +364,7 @@ def _by_start(workspace: Workspace, space: str) -> dict[tuple[str, str], list[st
     """The ids of the sessions of a space that have no source, by time of their start and title."""
     found: dict[tuple[str, str], list[str]] = {}
     for name in workspace.sessions.ids(space):
+        # A damaged session here must not keep others from being imported.
         with suppress(CorruptError, NotFoundError):
             session = workspace.sessions.open(space, name)
             if not session.source:

@@ -111,6 +111,7 @@ def _believed(accepted: bool, config: Mapping[str, Json], policies: Mapping[str,
         for name, value in fields.items()
     ]
     head = "In force because the store is trusted:" if accepted else "Not in force before `memcli trust`:"
+    # Cleaned, since keys come with a clone, and must not move the cursor of the terminal.
     return [head, *(f"  {clean_line(line)}" for line in lines)] if lines else []
 
 

@@ -71,14 +71,14 @@ def preview(workspace: Workspace, tasks: Collection[str], spaces: Sequence[str] 
     return done
 
 
+# They take most of the space in memory, so a preview drops them, and reads them again for the memories that would change.
 _UNSEEN: Mapping[str, Json] = {
     name: default
     for name, default in defaults(Memory).items()
     if name.startswith("summary_")
     or name in ("content", "metadata", "procedure", "chunks", "context", "anchors", "extra")
 }
-"""The fields that no task reads, with their defaults. They take most of the space in memory, so a preview drops them, and reads
-them again for the memories that would change."""
+"""The fields that no task reads, with their defaults."""
 
 
 def maintain(
@@ -136,6 +136,7 @@ def _maintain(
         _save(workspace, _load(workspace).begin(name, pending))
         return Change(tuple(done.after.values()), now=given.now, displaced=frozenset(done.after), tasks=_touched(done))
 
+    # The uses are folded behind the write: a run that is killed in between folds them in `_settle`.
     receipt = workspace.store.update(name, change)
     _fold(workspace, name, given, tasks)
     _save(workspace, _load(workspace).finish(name))
@@ -315,6 +316,7 @@ def _save(workspace: Workspace, ledger: Ledger) -> None:
 
 AUTO = "auto"
 _LEAST_DAYS = 1 / 24  # an hour between two runs in the background
+# One id for all plans: a newer plan takes the place of the one that waits.
 _ID, _PATH = "mem_upkeep", "upkeep/plan"
 _MOST_LISTED = 20
 
@@ -322,6 +324,7 @@ _MOST_LISTED = 20
 def is_due(workspace: Workspace) -> bool:
     """Whether upkeep may begin in the background now: the policy of the main space enables it, and the last attempt began an
     hour ago or more."""
+    # As it is in force: in a clone that nobody accepted, a policy starts nothing.
     policy = workspace.in_force(workspace.store.policy(workspace.main))
     if policy.upkeep != AUTO:
         return False

@@ -13,6 +13,7 @@ from memcli.model.memory import Json, Memory
 from memcli.model.names import counted
 from memcli.record import Record, field, replace
 
+# No task makes work for one before it, so that a second run finds nothing.
 TASKS: Mapping[str, Task] = {
     tasks.USAGE_NAME: tasks.propose_usage,
     tasks.ARCHIVE_NAME: tasks.propose_archive,
@@ -23,9 +24,10 @@ TASKS: Mapping[str, Task] = {
     tasks.TAGS_NAME: tasks.propose_tags,
     tasks.REVIEW_NAME: tasks.propose_review,
 }
-"""The tasks in the order in which they run. None makes work for one before it, so that a second run finds nothing."""
+"""The tasks in the order in which they run."""
+# What any other task changes there, the next `ingest` would undo.
 OF_DERIVED = (tasks.USAGE_NAME, tasks.CLUSTERS_NAME, tasks.REVIEW_NAME)
-"""The tasks for derived spaces: changes of any other task would be undone by the next `ingest`."""
+"""The tasks for derived spaces."""
 
 
 class UpkeepPlan(Record):

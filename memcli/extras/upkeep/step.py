@@ -17,8 +17,9 @@ from memcli.model.space import Policy
 from memcli.model.usage import INJECT, JUDGEMENTS, RECALL, Access, Use
 from memcli.record import Record, field, replace
 
+# Without the target of such a link, nobody could see why the memory says what it says.
 REASONS = ("derived_from", "depends_on", SUPERSEDES)
-"""The relations by which a memory gives its reason: the target of such a link must not be archived."""
+"""The relations by which a memory gives its reason: the target of such a link is not archived."""
 
 
 class UpkeepStep(Record, kw_only=True):
@@ -165,6 +166,7 @@ class Ledger(Record):
 
     def with_done(self, space: str, before: Mapping[str, str]) -> Ledger:
         """The ledger with the digests of memories before they were changed, or when their change was rejected."""
+        # What is recorded again moves to the end, so that the oldest are dropped.
         known = {name: digest for name, digest in self.done.get(space, {}).items() if name not in before} | dict(before)
         return replace(self, done={**self.done, space: dict(list(known.items())[-MOST_DONE:])})
 
@@ -184,6 +186,7 @@ def ledger_to_json(ledger: Ledger) -> dict[str, Json]:
             }
             for space, one in ledger.pending.items()
         },
+        # As pairs: the order says which are the oldest, and the encoder sorts the keys of an object.
         "done": {space: list(map(list, of_space.items())) for space, of_space in ledger.done.items()},
         "since": dict(ledger.since),
     }  # fmt: skip

@@ -232,8 +232,9 @@ def propose_decay(memories: Memories, given: Given) -> list[UpkeepStep]:
 
 LINKS_NAME = "links"
 RELATION = "relates_to"
+# Links to everything help no search.
 MOST_LINKS = 8
-"""A memory with so many links gets no more, since links to everything help no search."""
+"""A memory with so many links gets no more."""
 _FIRST_WEIGHT, _MORE_WEIGHT, _MOST_WEIGHT = 0.5, 0.1, 0.9
 
 
@@ -316,6 +317,7 @@ def propose_merge(memories: Memories, given: Given) -> list[UpkeepStep]:
 def _is_same(one: Memory, other: Memory) -> bool:
     """Whether two episodes with nearly the same words agree in their outcome and values, and `one` has all values of
     `other`."""
+    # Texts with nearly the same words may differ in the one value that matters, and a failure is not its solution.
     valences = [(memory.episode or {}).get("valence", 0) for memory in (one, other)]
     signs = {(v > 0) - (v < 0) if isinstance(v, int | float) else 0 for v in valences}
     if len(signs) > 1 or not is_compatible(claim_of(other.raw), claim_of(one.raw)):
@@ -334,6 +336,7 @@ def _step_merge(into: Memory, others: Sequence[Memory], now: str) -> UpkeepStep:
     )
     ended = []
     for other in others:
+        # An end never comes before the beginning, which a memory that is valid from later on would get.
         until = max(min(other.valid_until or now, now), other.valid_from or "")
         ended.append(as_edit(replace(other, superseded_by=into.id, valid_until=until)))
     return UpkeepStep(
@@ -345,8 +348,9 @@ def _step_merge(into: Memory, others: Sequence[Memory], now: str) -> UpkeepStep:
 
 
 TAGS_NAME = "tags"
+# Of fewer memories no habit can be read.
 LEAST_TAGGED = 4
-"""The least number of memories that have a tag and mention it: of fewer, no habit can be read."""
+"""The least number of memories that have a tag and mention it."""
 LEAST_SHARE = 0.8
 """The least share of the memories that mention a tag which must have it already."""
 MOST_TAGS = 6
@@ -437,6 +441,7 @@ def propose_review(memories: Memories, given: Given) -> list[UpkeepStep]:
     for pair in (*given.pairs, *linked):
         ends = [memories.get(name) for name in (pair.first, pair.second)]
         if all(end is not None and is_current(end, given.now) for end in ends):
+            # A pair that the check found has its reason; the link between the two says nothing more.
             pairs.setdefault(frozenset((pair.first, pair.second)), pair)
     order = sorted(pairs.values(), key=lambda p: (_KINDS.index(p.kind), *sorted((p.first, p.second))))
     return [

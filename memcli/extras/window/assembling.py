@@ -34,13 +34,15 @@ from memcli.record import Record, replace
 from memcli.safety.injection import find_reasons, inspect, is_accepted
 from memcli.text.words import query_terms
 
+# One memory is recalled for each such part of the window, so that small ones can fill it.
 _TOKENS_OF_MEMORY = 100
-"""The tokens of a small memory: one memory is recalled for each such part of the window, so that they can fill it."""
+"""The tokens of a small memory."""
 _LEAST_RECALLED, _MOST_RECALLED = 20, 500
 _ABOUT_MESSAGES, _ABOUT_CHARACTERS = 4, 400
 """The number of latest messages that influence the ranking of recalled memories, and the most characters of each."""
+# A short follow-up names neither what it is about nor anything like it.
 _FEW_WORDS = 3
-"""A query of fewer words is recalled together with the query before it, which it may depend on."""
+"""A query of fewer words is recalled together with the query before it."""
 
 
 class _Talk(Record):
@@ -71,6 +73,7 @@ def assemble(
     talk = _read(workspace, session) if session else _Talk()
     memory = _memory_to_insert(workspace, inserted) if inserted else None
     limit = min(_MOST_RECALLED, max(_LEAST_RECALLED, limits.total // _TOKENS_OF_MEMORY))
+    # Memories of scope `session` are recalled in their own session alone, and until it ends.
     of_session = "" if session is None or session.state == ENDED else session.id
     topic, about = _query(query, talk)
     request = Query(topic=topic, about=about, now=workspace.clock(), limit=limit, session=of_session)

@@ -99,12 +99,14 @@ def read(data: Json) -> dict[str, Any]:
 
 
 COMPACT_VERSION = 2
+# A longer memory is not merged: what was not sent of it would be lost.
 MOST_TEXT = 200
-"""The most tokens of each memory that are sent. A longer one is not merged, because the rest of it would be lost."""
+"""The most tokens of each memory that are sent."""
 _MOST_NEW = 5
 _TOKENS_EACH = 600
 _COMPACT_LONGEST = 2_000
 DELETE, MERGE = "delete", "merge"
+# Fixed words, since the audit log repeats them: its lines are bound to each other and must quote no memory.
 REASONS = ("repeated", "outdated", "finished", "trivial", "too specific")
 
 COMPACT_SCHEMA: Mapping[str, Json] = {

@@ -169,6 +169,7 @@ def _name(text: str) -> str:
     name = " ".join(text.split())
     if not name or len(name) > _GAPS_LONGEST:
         raise ValueError(f"a name must have 1 to {_GAPS_LONGEST} characters")
+    # Agents read the list of topics, where a name must not give them orders.
     if not name.isprintable() or find_reasons(name):
         raise ValueError("a name must be a plain heading")
     return name
