@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
 
+# O_PATH takes the right to pass through a folder, not the one to list it.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _STORE = f"{os.sep}{FOLDER}{os.sep}"
@@ -33,6 +34,7 @@ def at(path: str, root: str = "") -> Iterator[tuple[str, int | None]]:
     link on the way, and for a path that leaves the root.
     """
     top = root.rstrip(os.sep)
+    # The private state first: behind git's folder its path has the name of the store, too.
     for mark in () if root else (_PRIVATE, _STORE):
         if (found := f"{os.sep}{path}".rfind(mark)) >= 0:
             top = path[: found + len(mark) - 2]
@@ -43,6 +45,7 @@ def at(path: str, root: str = "") -> Iterator[tuple[str, int | None]]:
     *parts, name = [*filter(None, path[len(top) :].split(os.sep))] or [os.curdir]
     if not f"{path}{os.sep}".startswith(top + os.sep) or os.pardir in (*parts, name):
         raise NotADirectoryError(errno.ENOTDIR, "the path leads out of the folder", path)
+    # A root that the caller names may itself be a link, as the user may have set it up; a store may not.
     folder = os.open(top or os.sep, _FOLDER if root else _FOLDER | os.O_NOFOLLOW)
     for part in parts:
         try:

@@ -149,6 +149,7 @@ def write_file(
         if not isinstance(error, OSError):
             raise
         raise StoreError(f"cannot write {path}: {error.strerror}", _hint(error)) from None
+    # The new file has its name now: an error from here on does not mean that nothing was changed.
     try:
         sync_folder(folder)
         if os.path.dirname(temp) != folder:  # the rename changed that folder too
@@ -335,6 +336,7 @@ def _write_temp(
         if changed_ns is not None:
             with beneath.at(temp, root) as (name, folder):
                 os.utime(name, ns=(changed_ns, changed_ns), dir_fd=folder)
+        # A rename does not wait for the bytes: without this flush, a power cut has left empty files on ext4.
         _sync(fd)
         return os.fstat(fd)
     finally:

@@ -275,6 +275,7 @@ def install_attributes(root: str) -> bool:
     from memcli.git.hooks import NAME
 
     path = os.path.join(root, ".gitattributes")
+    # A file with CRLF would no longer be as memcli writes it, and would be read whole at each write.
     return _add_lines(path, ("*.json text eol=lf", *_attributes("", NAME)), Layout(root).temporary)
 
 

@@ -84,6 +84,7 @@ class StoreLedger(Record):
     def sums(self, today: str) -> dict[str, TokenUsage]:
         """The usage of each provider, including days that are no longer stored: of calls that are settled, or whose day is
         over. Empty if the state cannot be read."""
+        # By both clocks: one that is ahead must not end a day whose calls may still be settled.
         over = min(today, system_clock()[:10])
         found = self._state.rows(
             "SELECT provider, sum(tokens_in), sum(tokens_out), sum(nano_usd) FROM (SELECT * FROM spent UNION ALL "

@@ -44,8 +44,8 @@ class HeldLock(Record):
         return ""
 
     def leave(self, note: str) -> None:
-        """Replaces the note, which has at most 128 ASCII characters. Never raises: without it the next holder only reads more."""
-        with suppress(OSError):
+        """Replaces the note, which has at most 128 ASCII characters. Never raises."""
+        with suppress(OSError):  # without the note the next holder only reads more
             if os.fstat(self._fd).st_nlink > 1:
                 return  # another name of the file, as in a snapshot by hard links, must not change
             os.lseek(self._fd, 0, os.SEEK_SET)
@@ -132,12 +132,12 @@ def _wait_in_queue(fd: int) -> Event:
         os.close(own)
         ended.set()
 
+    # A wait that was given up must not keep the process from ending.
     Thread(target=_queue, daemon=True).start()
     return ended
 
 
 _PATIENCE_SECONDS = 0.5  # `holder_of` in another process takes the lock for a moment
-_MAX_BYTES = 128
 
 
 @contextmanager
@@ -167,6 +167,6 @@ def holder_of(path: str, what: str) -> tuple[int, str] | None:
     except LockedError:
         pass
     with suppress(OSError, ValueError):
-        pid, since = (read_regular(path, _MAX_BYTES) or b"").decode("ascii", "replace").split()
+        pid, since = (read_regular(path, _NOTE_BYTES) or b"").decode("ascii", "replace").split()
         return int(pid), since
     return 0, ""

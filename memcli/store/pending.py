@@ -262,6 +262,7 @@ def remove_leftovers(layout: Layout) -> None:
 def _is_alive(owner: str) -> bool:
     try:
         os.kill(int(owner), 0)
+    # The process exists, and belongs to another user.
     except PermissionError:
         return True
     except (ValueError, OverflowError, OSError):

@@ -30,8 +30,9 @@ from memcli.store.layout import FOLDER, Layout, find_work_tree, show_sessions
 from memcli.store.private import can_write, may_wait
 from memcli.store.trust import read_sealed, write_sealed
 
+# Earlier versions wrote the audit log to `audit`.
 FOLDERS = ("local", "cache", "audit")
-"""The folders of a store that are not trusted unless sealed. Earlier versions wrote the audit log to `audit`."""
+"""The folders of a store that are not trusted unless sealed."""
 _MADE = ("local", "cache")
 _REBUILDABLE = "cache"
 _FORMAT = "memcli/place"

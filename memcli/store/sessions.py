@@ -373,6 +373,7 @@ class FileSessions(Record):
         """Removes the session for good. Raises NotFoundError, LockedError."""
         with self.locked(space):
             self._mark_deleted(space, name)
+            # After the mark: if a crash came between the two, the agent's next report would bring the session back.
             remove_file(self._layout.session(space, name))
             self.unmark_ending(space, name)
             with suppress(FileNotFoundError):
@@ -476,6 +477,7 @@ class FileSessions(Record):
         write_file(path, pieces, 0o600, temporary=self._layout.temporary, before_rename=check)
 
     def _file(self, space: str, name: str) -> closing[SessionFile]:
+        # The name becomes a path, and may come from a file or a request.
         if not is_session_id(name):
             raise NotFoundError(f"no session {name!r}", "`memcli session list` lists the sessions")
         self._folder(space)

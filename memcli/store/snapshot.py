@@ -185,6 +185,7 @@ class FileSnapshot(ByteSnapshot):
         super().__init__(space, fingerprint, os.path.join("spaces", os.path.basename(path)))
 
     def is_before(self, time: int) -> bool:
+        # A reader of the file from before an erasure must not put what was erased into an index again.
         if self._fd is None or os.fstat(self._fd).st_mtime_ns >= time:
             return False
         try:

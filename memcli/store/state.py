@@ -260,6 +260,7 @@ class State:
                 beneath.own_file(path)
                 connection = _open(path, wait)
                 try:
+                    # A note may be lost in a power failure, so nobody waits until it is on disk.
                     connection.execute(f"PRAGMA synchronous = {'FULL' if sync else 'NORMAL'}")
                     # A deferred transaction that has read does not wait for the lock when it begins to write.
                     connection.execute("BEGIN IMMEDIATE")
@@ -279,6 +280,7 @@ class State:
         try:
             yield
         except sqlite3.Error as error:
+            # Extended codes have the basic one in their lowest byte.
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
             if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise LockedError("the local state is locked by another process", "try again in a moment") from None

@@ -17,14 +17,17 @@ from psycopg.sql import SQL, Identifier
 from memcli.errors import LockedError, MemcliError, RefusedError, StoreError
 from memcli.extras.postgres.address import Address
 
+# Waits for locks end earlier, by `lock_timeout`.
 SILENCE = 30.0
-"""After so many seconds without a byte the server counts as gone. Waits for locks end earlier, by `lock_timeout`."""
+"""After so many seconds without a byte the server counts as gone."""
 _LONGEST = 3600.0
 _T = TypeVar("_T")
 
 
 class SilentError(OperationalError):
-    """The server did not answer within SILENCE, and the connection was closed. It is not tried again: that would take as long."""
+    """The server did not answer within SILENCE, and the connection was closed."""
+
+    # Never tried again: that would take as long.
 
 
 class BoundedConnection(Connection[Any]):
@@ -148,6 +151,7 @@ def is_lost(error: psycopg.Error) -> bool:
         return True
     if isinstance(error, errors.IdleInTransactionSessionTimeout):
         return True
+    # Errors of libpq itself have no code of the server.
     return error.sqlstate is None and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
 
 

@@ -88,6 +88,7 @@ def clear(connection: Connection, space: str) -> None:
 
 def rebuild(connection: Connection, space: str) -> None:
     """Rebuilds the index of a space from its memories, in the transaction of the connection."""
+    # Writers lock this row, too, so that none changes the space meanwhile.
     connection.execute("SELECT FROM space WHERE space = %s FOR NO KEY UPDATE", (space,))
     clear(connection, space)
     ids = [name for (name,) in connection.execute("SELECT id FROM memory WHERE space = %s ORDER BY id", (space,))]

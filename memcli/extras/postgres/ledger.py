@@ -91,6 +91,7 @@ def _day(rows: Sequence[Sequence[Any]]) -> Day:
             entry = json.loads(booked)
             usage = _usage(entry)
             texts = {name: entry[name] for name in ("at", "space", "provider", "model", "task")}
+            # A row that was removed or put in between shows by its number.
             if entry["number"] != number or not all(isinstance(text, str) for text in texts.values()):
                 raise ValueError("not a line of this place")
             charges[number] = Charge(number=number, **texts, usage=usage)

@@ -47,11 +47,7 @@ _T = TypeVar("_T")
 
 
 class Server:
-    """The server at `address`. `wait`: seconds to wait for a lock, a connection, or a server that restarts.
-
-    The first connection is not part of the pool: errors of the address are reported at once, and a command that needs only one
-    starts no threads.
-    """
+    """The server at `address`. `wait`: seconds to wait for a lock, a connection, or a server that restarts."""
 
     def __init__(self, address: Address, wait: float) -> None:
         self.address = address
@@ -62,6 +58,8 @@ class Server:
 
     def _reset(self) -> None:
         self._process = os.getpid()
+        # The first connection is not of the pool: errors of the address are reported at once, and a command that needs no
+        # other starts no threads.
         self._own: Connection | None = None
         self._is_lent = False
         self._pool: ConnectionPool | None = None

@@ -61,6 +61,7 @@ def where_of(space: str) -> str:
 _BATCH = 1000
 _BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _STATE = "SELECT header, bytes + octet_length(header), version, epoch FROM space WHERE space = %s"
+# From the last row on, not by OFFSET, which would read all rows before it each time.
 _NEXT = """SELECT updated_at, id, body, row FROM memory WHERE space = %s AND (updated_at, id) > (%s, %s)
     ORDER BY updated_at, id LIMIT %s"""
 _BY_ROW = "SELECT row, body FROM memory WHERE space = %s AND row = ANY(%s)"

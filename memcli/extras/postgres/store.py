@@ -132,6 +132,7 @@ class ServerStore:
         found: list[Space] = []
 
         def work(connection: Connection) -> WriteResult:
+            # A transaction may be repeated.
             found.clear()
             held = hold(connection, name, may_wait=True)
             if held.is_new:
@@ -143,6 +144,7 @@ class ServerStore:
             act = act_of(receipt, before.policy, None)
             going = self._put_away(connection, held, Going(before), is_whole=True)
             audit.append(connection, name, self._who.entries(name, [act], going), held.mark, held.last)
+            # A large space takes longer to delete than a server may be silent.
             with unhurried(connection):
                 remove(connection, name)
             return WriteResult(receipt, going=going, mark=held.mark, is_purge=True)
@@ -208,6 +210,7 @@ class ServerStore:
             own, answer = plan(draft)
         if own.purge or own.erase:
             check_admin(connection, space)
+        # Their lengths are needed for the size of the space after the write.
         held.shelf.prefetch([*own.drop, *(memory.id for memory in own.put)])
         receipt = receipt_of(draft, own)
         acts.append(act_of(receipt, policy, draft.header.policy, change=own))

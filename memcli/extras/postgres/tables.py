@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from memcli.ports import Embedder, Progress
 
 
+# So a question by words reads no more rows in a space of a million memories.
 EXACT = 20_000
 """Up to so many memories with any of the terms, all of them are scored; of more, only those with one of the rarest terms."""
 
@@ -45,8 +46,9 @@ _DIRECT = "term WHERE lexemes_of(space, lexemes) @@ %(query)s::tsquery"
 _TRUSTED = "matching(%(space)s, %(query)s)"
 """The memories with any of the terms, for roles under row-level security: a function of the owner, which can use the index."""
 _FOUND = "coalesce(weights[array_position(lexemes, %(term{n})s)], 0) / 2.0::float8"
+# In the order of operations of FTS5, so that the same scores tie.
 _PART = f"%(idf{{n}})s::float8 * (({_FOUND}) * 2.2::float8 / (({_FOUND}) + norm))"
-"""BM25 with k1 = 1.2 and b = 0.75, as FTS5 computes it; the operations are in its order, so that the same scores tie."""
+"""BM25 with k1 = 1.2 and b = 0.75, as FTS5 computes it."""
 
 _TABLES: Mapping[str, str] = {
     "memory": "* FROM entry",

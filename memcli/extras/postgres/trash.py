@@ -60,6 +60,7 @@ class ServerTrash:
 
     def runs(self, skip: Callable[[str], None] | None = None) -> list[Run]:
         with self._server.connected("read the trash") as connection:
+            # A name begins with the second of its run; runs of one second come in the order of their rows.
             rows = connection.execute(
                 "SELECT name, body FROM trash ORDER BY left(name, 16) DESC, written DESC"
             ).fetchall()

@@ -26,11 +26,13 @@ if TYPE_CHECKING:
     from memcli.ports import Embedder, Progress
 
 
+# Several of the nearest texts may be passages of one memory.
 NEAREST = 400
-"""How many of the nearest texts of a very large space are measured for a query; several may be passages of one memory."""
+"""How many of the nearest texts of a very large space are measured for a query."""
 
+# pgvector sums in float32, which has all whole numbers up to 2^24: 1,024 products of two signed bytes stay below that.
 _MOST_EXACT = 1024
-"""Dimensions of an exact dot product: pgvector sums in float32, and 1,024 products of two signed bytes stay below 2^24."""
+"""The most dimensions of an exact dot product."""
 # pgvector builds HNSW for halfvec of at most so many dimensions.
 _MOST_INDEXED = 4000
 # In the binary format two 16-bit numbers precede the components: their count, and one that is unused.
@@ -45,6 +47,7 @@ WHERE text.space = %(space)s {among} ORDER BY {order}
 EMBEDDED = """INSERT INTO embedded AS known VALUES (%s, %s, %s)
     ON CONFLICT (space, model) DO UPDATE SET row = greatest(known.row, excluded.row)"""
 """Records that every text of the space up to this row has a vector of the model."""
+# A text may have been purged since it was read: then it must not get a vector again.
 _KEEP = """
 INSERT INTO embedding (space, model, key, square, value)
 SELECT %s, %s, key, square, value::halfvec FROM unnest(%s::bytea[], %s::bigint[], %s::text[]) AS new (key, square, value)

@@ -23,8 +23,9 @@ from memcli.ports import Progress, Shelf
 from memcli.record import Record
 from memcli.settings import is_beside
 
+# An interrupted copy goes on behind the last transaction.
 BATCH = 2_000
-"""The number of memories in one transaction of a server, so that an interrupted copy need not begin again."""
+"""The number of memories in one transaction of a server."""
 _DIFFERS = "choose --mode merge or --mode replace"
 
 
@@ -55,6 +56,7 @@ def copied_spaces(source: Workspace, name: str | None = None) -> list[str]:
 def check_copy(source: Workspace, target: Workspace, names: Sequence[str], *, is_shared: bool) -> None:
     """Raises RefusedError for a store that is not trusted here, and, if the target `is_shared`, for spaces that may not be on a
     server; CorruptError for a space of a newer format in either store."""
+    # All spaces are checked first: where one is refused, none is copied.
     check_trusted(source, target)
     for name in names:
         for workspace in (source, target):

@@ -43,6 +43,7 @@ class FileSyncBase(Record):
         make_folder(folder, _FOLDER_MODE)
         path = os.path.join(folder, self._name(point.lineage.store))
         known = _read(path)
+        # A store may be reached by several addresses. Each is remembered, so that another store at one of them is noticed.
         _write(path, {self._address, *(known[0] if known else ())}, point)
 
     def _name(self, store: str) -> str:

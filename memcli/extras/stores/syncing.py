@@ -195,6 +195,7 @@ class StoreSync:
             merged = replace(merged, space=_redacted(self._local, replace(merged.space, objects=tuple(left)), known))
             self._check_deletions(_missing(ours, merged.space), ours, "here")
             self._check_deletions(_missing(theirs, merged.space), theirs, "in the other store")
+            # Into the trash, whatever grace the policy grants: the other store may be wrong.
             return replace(change_to(theirs, merged.space), keep=True)
 
         receipt = self._remote.store.update(self._name, apply)
