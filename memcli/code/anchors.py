@@ -124,6 +124,7 @@ def state(anchor: Anchor, code: CodeLines | None) -> Checked:
         return Checked(file, lines, symbol, GONE)
     if lines is None and not symbol:
         return Checked(file, None, "", FRESH if digest in ("", code.hash(None)) else STALE)
+    # A definition that grew below its stored lines still has their hash.
     if lines and code.holds(lines, digest) and not (symbol and code.goes_on(lines)):
         return Checked(file, lines, symbol, FRESH)
     if symbol:

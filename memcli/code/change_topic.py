@@ -12,6 +12,7 @@ from memcli.text.words import STOP_WORDS
 
 _MAX_FILES = 6
 _MAX_SYMBOLS = 8
+# With twelve words, and without a preference for those that came or went, measurably fewer memories were found.
 _MAX_WORDS = 20
 _REACH = 100_000  # the most characters of added, and of removed lines that are read
 _WORD = regex(r"[^\W\d]\w{2,39}")

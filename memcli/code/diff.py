@@ -191,6 +191,7 @@ class _DiffReader:
         count = len(self.lines)
         while at < count:
             line = self.lines[at]
+            # The first test rules out nearly every line of a long text without headers; the second is slow.
             if line.startswith(_ENDS) and self._ends_hunk(at):
                 break
             line = line.removesuffix(b"\r")

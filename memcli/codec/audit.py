@@ -32,6 +32,7 @@ rule stays in the tests."""
 _DOMAIN = b"memcli/audit/3\0"  # keeps this digest apart from any other over the same bytes
 
 _DIGEST = regex(r"[0-9a-f]{64}")
+# Every reader of JSON has whole numbers below this exactly; many have a greater one as a rounded float.
 _MAX_NUMBER = 1 << 53
 
 
@@ -104,7 +105,8 @@ def purged(data: bytes) -> dict[str, str]:
             name = str(change.get("id"))
             if is_erasure(change):
                 gone[name] = str(entry.get("time", ""))
-            else:  # it was stored again
+            else:
+                # A memory that was stored again among many is not listed as new; a later change of it shows that it is there.
                 gone.pop(name, None)
     return gone
 

@@ -382,6 +382,8 @@ class _FieldMerge(Record, frozen=False):
         """The value that one side changed; where both did, the newer one, with a note of the older. An edit wins over a removal."""
         if _is_equal(newer, older) or _is_equal(older, base):
             return newer
+        # Also where the older side has no value: what it removed must not come back when the other side changed
+        # something else.
         if _is_equal(newer, base):
             return older
         if older is _MISSING or newer is _MISSING:

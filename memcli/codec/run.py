@@ -65,6 +65,7 @@ def decode_run(name: str, data: bytes, where: str) -> Run:
     if not isinstance(note, dict) or not all(isinstance(note.get(key), kind) for key, kind in kinds):
         raise CorruptError(f"{where}: no record of what removed it", "move the file away to keep its content")
     listed = note.get("severed", [])
+    # A run may come from another clone, and a restore uses these values as ids and times.
     if problem(listed, _SEVERED, "severed") or not all(
         isinstance(one.get(key), (str, type(None))) for one in listed for key in ("superseded_by", "valid_until")
     ):

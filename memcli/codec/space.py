@@ -213,6 +213,8 @@ def header_ends(begin: bytes, end: bytes) -> tuple[bytes, bytes] | None:
     None when either is too short, or the file is not canonical.
     """
     first, last = begin.find(OBJECTS + OPEN), end.rfind(USUAL_END)
+    # A header that ends before the memories would hide them: with only its first line read, the space would look
+    # empty.
     if first < 0 or last < 0 or b"\n}" in begin[:first]:
         return None
     return begin[: first + len(OBJECTS)], end[last + len(CLOSE) :]
@@ -435,5 +437,6 @@ def repeated(data: bytes) -> Iterator[str]:
             known[key] = value
         return known
 
+    # The parser of the other functions has no hook for the pairs of an object; it drops one of two silently.
     json.loads(data, object_pairs_hook=pairs)
     yield from found

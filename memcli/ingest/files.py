@@ -263,6 +263,7 @@ class FileSource:
             inside = path.removeprefix(base.rstrip(os.sep) + os.sep)
             if inside != path:
                 return inside.replace(os.sep, "/")
+        # Without its folders, a file outside would have the name of one inside, and replace the memories of that.
         raise UsageError(
             f"{show(given)} is outside {show(self._given)}", "`memcli remember --file` stores the text of a file"
         )
@@ -283,6 +284,7 @@ def _candidates(file: str, text: str, date: str | None, root_folder: str) -> Ite
         fields["created_at"] = date
     code = CodeLines(text)
     found = pieces(name, kind, text)
+    # Else all sections, also those of old releases, would have the date of the last change of the changelog.
     released = _release_dates(found, root_folder) if kind == "log" else {}
     for n, piece in enumerate(found):
         metadata: dict[str, object] = {"source": name}

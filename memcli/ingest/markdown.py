@@ -57,6 +57,7 @@ _HTML = (
     (re.compile(rf"</?(?:{_BLOCK_TAGS})(?: |/?>|\Z)", re.IGNORECASE), _BLANK),
 )  # fmt: skip
 """The patterns of the beginning of an HTML block, and of its last line."""
+# Lists of questions in wikis are written with these; without them such a page would be a single memory.
 _HTML_HEADING = re.compile(r"<h([1-6])(?: [^<>]*)?>", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<[^<>]*>")
 _MAX_HEIGHT = 8

@@ -57,6 +57,7 @@ def read_diff(data: bytes, where: str) -> list[FileEdit]:
         file = readable(found.file)
         if not file or _STORE in file.split("/"):
             continue
+        # A function of its own, so that its lines are freed before the rest of the diff is read.
         symbols = tuple(touched(_beginning(section), found.file))
         many = (_ManyLines(section, b"+"), _ManyLines(section, b"-"))
         added, removed = (lines if len(lines) > _FEW else tuple(lines) for lines in many)

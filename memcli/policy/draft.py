@@ -63,6 +63,7 @@ def linked(memory: Memory, to: str, relations: Collection[str] = RELATIONS) -> l
 
 def superseded(old: Memory, by: str, now: str) -> Memory:
     """`old` marked as superseded by the memory `by`, and as valid until `now` at most."""
+    # A validity that ends before it begins is refused everywhere, so a later beginning is the end too.
     return replace(old, superseded_by=by, valid_until=max(min(old.valid_until or now, now), old.valid_from or ""))
 
 
@@ -219,6 +220,7 @@ class Draft:
             self._drop.add(name)
             touched.append((before, None))
             if before is not None:
+                # Also one that is only pending: its writer was told that it is stored, so the trash must have it.
                 self._gone[name] = before
         for memory in change.put:
             before = self.get(memory.id)

@@ -31,6 +31,7 @@ def tightened(policy: Policy) -> Policy:
         retention={},
         grace_days=max(policy.grace_days, default.grace_days),
         export_path=None,
+        # The patterns of a clone only hide more; its detectors and exceptions could hide less.
         pii_redaction={"patterns": patterns} if patterns else {},
         promote=default.promote,
         max_episodes=max(policy.max_episodes, default.max_episodes),
@@ -96,6 +97,7 @@ def check_policy(fields: Mapping[str, Json]) -> None:
     if "export_path" in fields:
         path = fields["export_path"]
         parts = path.replace("\\", "/").split("/")
+        # A policy may come with a clone, and an export must not write into the files of git or of the store.
         own = ".git" in parts or any(one == ".memory" and then != "exports" for one, then in pairwise([*parts, ""]))
         odd = not path.isprintable() or not path.strip() or not set(path).isdisjoint('"<>|*?') or parts[0][:1] == "~"
         if odd or own or ":" in parts[0] or path.endswith((".jsonl", ".md")):

@@ -34,6 +34,7 @@ def outdated(shelf: Shelf, places: Sequence[Place], known: Collection[str], now:
     found = []
     for memory in shelf.under(*by_root):
         fields, segments = memory.metadata, memory.path.split("/")
+        # What somebody said about a file is not retired with it, only what was read from it.
         is_known = memory.path in known or memory.id in known
         if is_known or not memory.active or memory.provenance.get("source") != OBSERVED:
             continue

@@ -35,6 +35,7 @@ _DIGEST = regex(r"(?:sha256:)?[0-9a-f]{6,64}\Z|\d{4}-\d\d-\d\d[0-9T:.Z+-]*\Z")
 _MARK_SIZE = 8
 _FLAG = regex(r"[a-z0-9_]{1,64}:(?:[0-9a-f]{8}|[1-9]\d{0,6})\Z")
 _MAX_DEPTH = 200
+# Empty lines, so that no view joins two fields: a hash and the name of the next field looked like one wrapped word.
 _APART = " \n\n\n"
 _NAME_IN_JSON = regex(r'"([^"\s]*@[^"\s]*)"')
 _FEW_PATHS = 100
@@ -60,6 +61,7 @@ def redact_fields(detector: Detector, given: Mapping[str, Json]) -> Redacted:
     clean = _without_forms(detector, clean, hits)
     kinds = Counter(hit.kind for hit in hits)
     flags = [f"{kind}:{count}" for kind, count in kinds.items()]
+    # Only a key that a team shares: with their own keys, two machines would write different flags for one memory.
     if detector.has_shared_key:
         flags += {f"{hit.kind}:{detector.sign(hit.value)}" for hit in hits}
     if isinstance(clean.get("metadata"), Mapping) or flags:
