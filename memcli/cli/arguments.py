@@ -108,7 +108,7 @@ def read_edits(*, diff: str | None = None, changed: str | None = None) -> list[F
 
     Raises NotFoundError, ProviderError, UsageError.
     """
-    from memcli.ingest.patch import MAX_BYTES, changed_diff, read_diff, staged_diff
+    from memcli.ingest.patch import MAX_BYTES, change_diff, read_diff
 
     if diff is not None:
         data = read_stdin(MAX_BYTES) if diff == "-" else read_file(diff, MAX_BYTES)
@@ -116,7 +116,7 @@ def read_edits(*, diff: str | None = None, changed: str | None = None) -> list[F
     from memcli.git.repository import find_repository
 
     repository = find_repository(os.getcwd())
-    return read_diff(staged_diff(repository) if changed is None else changed_diff(repository, changed), "the change")
+    return read_diff(change_diff(repository, changed), "the change")
 
 
 _SIMILAR = 0.75

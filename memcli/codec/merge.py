@@ -358,8 +358,9 @@ class _FieldMerge(Record, frozen=False):
                 return max(0, increased(new, old - was))
             # One more when both sides were edited, because neither has the merged text.
             return increased(max(new, old), min(new, old) > was)
-        if name in _FOLLOW_TEXT and self._text_side() is not None:
-            is_newer = self._text_side() is self.newer
+        text = _get(self.newer, "raw")
+        if name in _FOLLOW_TEXT and not _is_equal(text, _get(self.older, "raw")):
+            is_newer = _is_equal(self.data.get("raw", _MISSING), text)
             chosen, lost, loser = (newer, older, self.older) if is_newer else (older, newer, self.newer)
             was_written_by_hand = _is_equal(_get(loser, "raw"), _get(self.base, "raw")) and not _is_equal(lost, base)
             if name in _SUMMARIES and was_written_by_hand and not _is_equal(lost, chosen):
@@ -403,12 +404,6 @@ class _FieldMerge(Record, frozen=False):
         places = [*was, *sorted((new.keys() | old.keys()) - was.keys())]
         values = (self._value(name, *(side.get(place, _MISSING) for side in (was, new, old))) for place in places)
         return [value for value in values if value is not _MISSING]
-
-    def _text_side(self) -> Mapping[str, Json] | None:
-        """The side whose text wins, or None when both have the same."""
-        if _is_equal(_get(self.newer, "raw"), _get(self.older, "raw")):
-            return None
-        return self.newer if _is_equal(self.data.get("raw", _MISSING), _get(self.newer, "raw")) else self.older
 
     def _hash(self, base: Json, newer: Json, older: Json) -> Json:
         """The hash of the merged text and content. Neither side has it where one side gave the text and the other the content."""

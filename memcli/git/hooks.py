@@ -352,23 +352,19 @@ def find_hooks(start: str) -> Hooks:
             if scope != "command":  # set by memcli itself, so that git runs no hooks
                 folder = os.path.join(root, configured)  # the last one counts
     real = os.path.realpath(folder)
-    base = next((base for base in map(os.path.realpath, (shared, root)) if _is_inside(real, base)), None)
+    bases = [os.path.realpath(shared), os.path.realpath(root)]
+    base = next((base for base in bases if real.startswith(base.rstrip(os.sep) + os.sep)), None)
     if base is None:
         raise RefusedError(
             f"the hooks of this repository are outside of it, in a folder that others may use: {show(folder)}",
             "set its own with `git config --local core.hooksPath .git/hooks`, or call `memcli hook run` from your hooks",
         )
-    is_seen = not _is_inside(folder, shared)
+    is_seen = base != bases[0]
     if is_seen:
         with suppress(MemcliError):  # git fails where a hook in the folder would not be ignored
             here.run("check-ignore", "-q", "--", os.path.join(os.path.realpath(folder), "post-commit"))
             is_seen = False
     return Hooks(os.path.normpath(folder), is_seen, real, base)
-
-
-def _is_inside(path: str, folder: str) -> bool:
-    path, folder = os.path.realpath(path), os.path.realpath(folder)
-    return path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _read(path: str) -> bytes | None:

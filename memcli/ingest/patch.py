@@ -30,20 +30,30 @@ _FEW = 10_000
 """Up to so many changed lines of a file are decoded once and stored; more are decoded on each iteration."""
 
 
-def staged_diff(repository: Repository) -> bytes:
-    """The diff of the staged changes. Raises NotFoundError, ProviderError, UsageError."""
-    return _bounded(repository.at_commit(), *_OPTIONS)
-
-
-def changed_diff(repository: Repository, revision: str) -> bytes:
-    """The diff of what was committed and staged since this branch left `revision`. Unstaged changes are left out, because git
-    would run filters that the configuration names to read them. Raises NotFoundError, ProviderError, UsageError."""
-    commit = repository.resolve(revision)
-    try:
-        base = repository.run("merge-base", commit, "HEAD").strip()
-    except MemcliError:  # there is no common commit, or a shallow clone does not have it
-        base = commit
-    return _bounded(repository.at_commit(), *_OPTIONS, base)
+def change_diff(repository: Repository, revision: str | None = None) -> bytes:
+    """The diff of the staged changes; with a `revision`, also of what was committed since this branch left it. Unstaged changes
+    are left out, because git would run filters that the configuration names to read them. Raises NotFoundError,
+    ProviderError, UsageError."""
+    base = []
+    if revision is not None:
+        commit = repository.resolve(revision)
+        try:
+            base = [repository.run("merge-base", commit, "HEAD").strip()]
+        except MemcliError:  # there is no common commit, or a shallow clone does not have it
+            base = [commit]
+    staged = repository.at_commit()
+    # With --text, because an attribute in the repository could else hide a file from the check as binary. Without it where a
+    # binary file makes the diff too long.
+    for as_text in (["--text"], []):
+        blocks, size = [], 0
+        for block in staged.stream("diff", *as_text, *_OPTIONS, *base, "--"):
+            blocks.append(block)
+            size += len(block)
+            if size > MAX_BYTES:
+                break
+        else:
+            return b"".join(blocks)
+    raise UsageError(f"the diff is longer than {MAX_BYTES >> 20} MiB", "split it, and use --diff FILE")
 
 
 def read_diff(data: bytes, where: str) -> list[FileEdit]:
@@ -74,21 +84,6 @@ def _beginning(section: DiffSection) -> bytes:
         if size > REACH:
             break
     return b"\n".join(lines)
-
-
-def _bounded(repository: Repository, *options: str) -> bytes:
-    # With --text, because an attribute in the repository could else hide a file from the check as binary. Without it where a
-    # binary file makes the diff too long.
-    for as_text in (["--text"], []):
-        blocks, size = [], 0
-        for block in repository.stream("diff", *as_text, *options, "--"):
-            blocks.append(block)
-            size += len(block)
-            if size > MAX_BYTES:
-                break
-        else:
-            return b"".join(blocks)
-    raise UsageError(f"the diff is longer than {MAX_BYTES >> 20} MiB", "split it, and use --diff FILE")
 
 
 class _ManyLines(Sequence[Line]):

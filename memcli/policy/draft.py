@@ -321,7 +321,12 @@ def plan_intake(mine: Space, incoming: Space, mode: str, is_new: bool) -> Intake
     no bundle can loosen the policy of an existing space; of two memories with one id the newer wins.
     Raises RefusedError when memories would be removed and the policy of `mine` forbids it.
     """
-    incoming = _at_home(mine.name, incoming)
+    if incoming.name != mine.name:
+        # The links of the other space to this one become internal.
+        mark = f"{mine.name}:"
+        links = [tuple({**link, "to": link["to"].removeprefix(mark)} for link in m.links) for m in incoming.objects]
+        objects = (replace(memory, links=own) for memory, own in zip(incoming.objects, links, strict=True))
+        incoming = replace(incoming, objects=tuple(objects))
     incoming = incoming if is_new else _reidentified(mine, incoming)
     there = {m.id for m in (*incoming.objects, *(mine.objects if mode == "merge" else ()))}
     sound = tuple(without_dangling(memory, there.__contains__) for memory in incoming.objects)
@@ -351,16 +356,6 @@ def plan_intake(mine: Space, incoming: Space, mode: str, is_new: bool) -> Intake
         policy="kept" if mine.policy == incoming.policy else "taken",
     )  # fmt: skip
     return _counted(plan, before, incoming.objects)
-
-
-def _at_home(name: str, incoming: Space) -> Space:
-    """`incoming` as part of the space `name`: its links to that space become internal links."""
-    mark = f"{name}:"
-    if incoming.name == name or not any(link["to"].startswith(mark) for m in incoming.objects for link in m.links):
-        return incoming
-    links = [tuple({**link, "to": link["to"].removeprefix(mark)} for link in m.links) for m in incoming.objects]
-    objects = (replace(memory, links=own) for memory, own in zip(incoming.objects, links, strict=True))
-    return replace(incoming, objects=tuple(objects))
 
 
 def _reidentified(mine: Space, incoming: Space) -> Space:

@@ -291,13 +291,6 @@ def read_json(package: str, name: str) -> Any:
     return json.loads(spec.loader.get_data(f"{spec.submodule_search_locations[0]}/{name}"))
 
 
-@cache
-def read_words(package: str) -> Mapping[str, Any]:
-    """The lists of words in `words.json` of a package, by name."""
-    words: dict[str, Any] = read_json(package, "words.json")
-    return words
-
-
 class RuleFile:
     """The tables in `rules.json` of a package. A pattern there refers to a fragment as `{NAME}`."""
 

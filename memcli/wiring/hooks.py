@@ -90,11 +90,11 @@ def advise(workspace: Workspace, message: str) -> dict[str, Json]:
     OSError."""
     from memcli.app.guard import consult
     from memcli.git.hooks import comment
-    from memcli.ingest.patch import read_diff, staged_diff
+    from memcli.ingest.patch import change_diff, read_diff
     from memcli.render.clean import clean_line
 
     repository = find_repository(os.getcwd())
-    edits = read_diff(staged_diff(repository), "the change")
+    edits = read_diff(change_diff(repository), "the change")
     lines = []
     for found in consult(workspace, edits, _MAX_LINES) if edits else ():
         line = clean_line(found)

@@ -10,7 +10,7 @@ from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
 from memcli.git.repository import Repository, find_program, find_repository, run_anywhere
 from memcli.git.tree import Head, Ignore
 from memcli.ingest.commits import CommitSource, StagedSource
-from memcli.ingest.patch import changed_diff, staged_diff
+from memcli.ingest.patch import change_diff
 from tests.ingest.conftest import Repo, memories, new_repo
 
 
@@ -155,9 +155,9 @@ def test_nothing_that_a_repository_configures_is_run(repo: Repo):
     Ignore(str(repo.root)).covers("a.txt")
     (repo.root / "a.txt").write_text("three\n")
     repository = Repository(str(repo.root))
-    staged_diff(repository)
+    change_diff(repository)
     list(StagedSource(repository.root).candidates())
-    changed_diff(repository, "HEAD")
+    change_diff(repository, "HEAD")
 
     assert not trace.exists()
     assert [candidate["metadata"]["status"] for candidate in found] == ["modified"] + ["added"] * 3

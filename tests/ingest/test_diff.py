@@ -10,7 +10,7 @@ import pytest
 
 from memcli.errors import NotFoundError, UsageError
 from memcli.git.repository import Repository
-from memcli.ingest.patch import changed_diff, read_diff, staged_diff
+from memcli.ingest.patch import change_diff, read_diff
 from memcli.model.anchors import FileEdit
 from tests.ingest.conftest import Repo
 
@@ -21,7 +21,7 @@ def edits(data: bytes) -> dict[str, FileEdit]:
 
 def staged(repo: Repo) -> dict[str, FileEdit]:
     repo.git("add", "-A", "-f")
-    return edits(staged_diff(Repository(str(repo.root))))
+    return edits(change_diff(Repository(str(repo.root))))
 
 
 def test_lines_have_the_numbers_of_their_files(repo: Repo) -> None:
@@ -156,10 +156,10 @@ def test_since_a_revision(repo: Repo) -> None:
     repo.git("add", "a")
     repo.write("a", "1\n2\n3\n4\n")
     for revision in (first, "main"):
-        found = edits(changed_diff(Repository(str(repo.root)), revision))
+        found = edits(change_diff(Repository(str(repo.root)), revision))
         assert {name: e.added for name, e in found.items()} == {"a": ((2, "2"), (3, "3"))}
     with pytest.raises(NotFoundError):
-        changed_diff(Repository(str(repo.root)), "nowhere")
+        change_diff(Repository(str(repo.root)), "nowhere")
 
 
 def test_before_the_first_commit(repo: Repo) -> None:
@@ -184,7 +184,7 @@ def test_neither_an_attribute_nor_a_nul_hides_a_line(repo: Repo):
     repo.write("b.py", b"x\0\neval(3)\n")
     repo.git("add", "-A")
     added = {
-        edit.file: [line for _, line in edit.added] for edit in read_diff(staged_diff(Repository(str(repo.root))), "it")
+        edit.file: [line for _, line in edit.added] for edit in read_diff(change_diff(Repository(str(repo.root))), "it")
     }
     assert "eval(2)" in added["a.py"]
     assert "eval(3)" in added["b.py"]

@@ -23,9 +23,9 @@ from memcli.model.memory import Json, Memory
 from memcli.model.names import text_hash
 from memcli.record import Record, replace
 from memcli.safety.injection.readings import readings
-from memcli.safety.patterns import Literals, RuleFile, compiled, pattern, read_words
+from memcli.safety.patterns import Literals, RuleFile, compiled, pattern, read_json
 
-_WORDS = read_words(__package__)
+_WORDS = read_json(__package__, "words.json")
 DISCUSSED = tuple(_WORDS["discussed"])
 """Words of a text that discusses such instructions instead of giving them; they are searched around a quotation."""
 ABOUT = tuple(_WORDS["about"])
@@ -243,19 +243,13 @@ def is_foreign_order(low: str, row: int) -> bool:
             start = max((before.rfind(stop) + len(stop) for stop in _STOPS if stop in before), default=0)
             stops = [place for stop in _STOPS if (place := after.find(stop)) >= 0]
             window = before[start:] + word + after[: min(stops, default=len(after))]
-            if all(any(other in window for other in group) for group in others) and not _is_negated(low, at, end):
-                return True
+            if all(any(other in window for other in group) for group in others):
+                before, after = low[max(0, at - _BEFORE) : at], f"{low[end : end + _AFTER]} "
+                is_negated = before.rstrip().endswith(_NEGATED_BEFORE) or _NEGATIONS.intersection(before.split()[-1:])
+                if not is_negated and not any(sign in after for sign in _NEGATED_AFTER):
+                    return True
             at = low.find(word, end)
     return False
-
-
-def _is_negated(low: str, at: int, end: int) -> bool:
-    """Whether the word from `at` to `end` is negated."""
-    before = low[max(0, at - _BEFORE) : at]
-    if before.rstrip().endswith(_NEGATED_BEFORE) or (before.split()[-1:] and before.split()[-1] in _NEGATIONS):
-        return True
-    after = f"{low[end : end + _AFTER]} "
-    return any(word in after for word in _NEGATED_AFTER)
 
 
 Groups = Sequence[Sequence[str]]

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from functools import cache
 
 from memcli.model.characters import INVISIBLE, MISPLACED, is_plain
-from memcli.safety.patterns import compiled, pattern, read_words
+from memcli.safety.patterns import compiled, pattern, read_json
 
-_WORDS = read_words(__package__)
+_WORDS = read_json(__package__, "words.json")
 _LOOKALIKES: dict[str, str] = _WORDS["lookalikes"]
 _TO_LATIN = str.maketrans({char: latin for latin, chars in _LOOKALIKES.items() for char in chars})
 _MARKS = ((0x300, 0x36F), (0x483, 0x489), (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF), (0x20D0, 0x20FF), (0xFE20, 0xFE2F))

@@ -6,9 +6,9 @@ import math
 import re
 from collections import Counter
 
-from memcli.safety.patterns import read_words
+from memcli.safety.patterns import read_json
 
-_WORDS = read_words(__package__)
+_WORDS = read_json(__package__, "words.json")
 _COMMON = frozenset(_WORDS["common"])
 _WORDS_OF_PASSWORDS: list[str] = _WORDS["words_of_passwords"]
 _CHOSEN = frozenset(_WORDS_OF_PASSWORDS)
@@ -73,7 +73,7 @@ def is_spoken_password(value: str, *, is_quoted: bool) -> bool:
         return not _is_numbered(bare)
     if any(char in _SIGNS for char in bare[1:-1]):
         return bare.isascii()
-    return _is_run_together(bare) or _is_shuffled(bare) or (is_quoted and _is_word(bare))
+    return _is_shuffled(bare) or _is_word(bare, is_given=is_quoted)
 
 
 def is_given_password(value: str, *, is_quoted: bool, is_config: bool) -> bool:
@@ -104,9 +104,7 @@ def is_given_password(value: str, *, is_quoted: bool, is_config: bool) -> bool:
         )
     if any(char in _SIGNS for char in value) and value.isascii():
         return len(value) >= 6 and (is_quoted or is_config or _is_shuffled(value))
-    if _is_shuffled(value) or _is_run_together(value):
-        return True
-    return (is_quoted or is_config) and _is_word(value)
+    return _is_shuffled(value) or _is_word(value, is_given=is_quoted or is_config)
 
 
 def entropy(value: str) -> float:
@@ -152,27 +150,18 @@ def _is_numbered(value: str) -> bool:
 _GRAMMAR = frozenset(_WORDS["grammar"])
 
 
-def _is_word(value: str) -> bool:
-    """Whether one bare word may be a password, and is not a type, a state or a label of a form."""
+def _is_word(value: str, *, is_given: bool) -> bool:
+    """Whether letters alone may be a password, and are not a type, a state or a label of a form: one word where it `is_given` as
+    a value, else several words joined, which are longer than most words."""
     return (
-        len(value) >= 6
-        and value.isascii()
+        value.isascii()
         and value.isalpha()
+        and (
+            (len(value) >= 14 and value.islower())
+            or (is_given and len(value) >= 6 and (value.islower() or value.istitle()))
+        )
         and not _LABELS_WITHIN.search(value)
         and not value.lower().endswith(_SUFFIXES)
-        and (value.islower() or value.istitle())
-    )
-
-
-def _is_run_together(value: str) -> bool:
-    """Whether `value` is several words joined: longer than most words, without the endings of long ones."""
-    return (
-        len(value) >= 14
-        and value.isascii()
-        and value.isalpha()
-        and value.islower()
-        and not _LABELS_WITHIN.search(value)
-        and not value.endswith(_SUFFIXES)
     )
 
 

@@ -17,7 +17,7 @@ from functools import cached_property, lru_cache
 
 from memcli.record import Record, replace
 from memcli.regex import regex
-from memcli.safety.patterns import Literals, RuleFile, pattern, read_words
+from memcli.safety.patterns import Literals, RuleFile, pattern, read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Label(Enum):
     TOKEN = 3  # a secret, or another thing that is called token or key
 
 
-_WORDS = read_words(__package__)
+_WORDS = read_json(__package__, "words.json")
 PASSWORD_WORDS = tuple(_WORDS["password_words"])
 SECRET_WORDS = tuple(_WORDS["secret_words"])
 FOREIGN = tuple(word for word in (*PASSWORD_WORDS, *SECRET_WORDS) if not word.isascii() or word in (

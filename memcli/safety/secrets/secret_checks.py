@@ -6,7 +6,7 @@ import re
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 
-from memcli.safety.patterns import read_words
+from memcli.safety.patterns import read_json
 from memcli.safety.secrets.passwords import (
     ARGUMENT,
     MARKUP,
@@ -188,7 +188,7 @@ def _is_config(head: str, before: str, after: str) -> bool:
 
 Judge = Callable[[str, str, str], bool]
 """A check whether a value is a secret, given the text before it (at most 200 bytes) and the character after it."""
-_WORDS = read_words(__package__)
+_WORDS = read_json(__package__, "words.json")
 _WEAK = frozenset(_WORDS["weak"])
 _DULL_MAIL = re.compile(
     r"(?:git|hg|svn|noreply|no-reply|no_reply|donotreply|do-not-reply|root|[\w.+-]*\+?noreply)@|"
