@@ -3,6 +3,7 @@
 The library is `Memory`, which has a method for each command: see `help(memcli.Memory)`.
 """
 
+# A constant: `importlib.metadata` would take as long as the rest of a short command.
 __version__ = "0.1.0"
 __all__ = ["MemcliError", "Memory"]
 

@@ -21,6 +21,7 @@ garbage that a short command does not make."""
 
 def main() -> None:
     """Runs the command line. Ctrl-C ends it quietly also while modules are being imported."""
+    # Locks, links and permissions are handled as POSIX has them, and were never run there.
     if sys.platform == "win32":
         sys.exit("memcli: Windows is not supported; install memcli in WSL (`wsl --install`)")
     gc.set_threshold(_COLLECT_AFTER)

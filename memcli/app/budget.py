@@ -34,6 +34,7 @@ def fit(bundle: Bundle, render: Renderer, budget: int) -> Bundle:
     def measure(sections: tuple[Section, ...], always: tuple[Section, ...] = ()) -> int:
         return count_tokens(render(replace(bundle, sections=sections, always=always)))
 
+    # Not a bundle without matches: the caller may raise the budget, and has to know that.
     nothing = replace(bundle, sections=(), always=(), reason=bundle.reason or BUDGET_TOO_SMALL)
     least = count_tokens(render(nothing))
     if least > budget:

@@ -374,8 +374,7 @@ def load_tree(workspace: Workspace, under: str, depth: int | None) -> tuple[Tree
         places = list(first.places(wanted))
         found = _stored_and_shown(workspace, ((first, place) for place in places if place[1] != ""), SUMMARY)
         is_reviewed = partial(workspace.trust.is_reviewed, first.name)
-        # As overviews, in which a memory with instructions to an agent has no summary: no renderer can forget to hide
-        # it.
+        # An overview has no summary of a memory with instructions to an agent: no renderer can forget to hide it.
         memories = [Overview(stored, shown, is_reviewed) for _, stored, shown in found]
         cut = [path for path, what in places if what == ""]
         branches = Counter[str]()

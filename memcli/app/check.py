@@ -41,6 +41,7 @@ _NEAR = 0.55
 """The least cosine of a memory that is near in meaning."""
 _MANY = 64
 """From so many candidates on, they are compared with the whole space, not each with the memories that the index finds for it."""
+# Rules find few contradictions surely: what is only near is shown to the caller, who often is a language model.
 MOST_RELATED = 3
 """The maximum number of memories about the same matter in an answer."""
 
@@ -178,8 +179,7 @@ def _compared(
     for memory, _ in near if space == workspace.space else ():
         # The memory that the candidate will update, or repeats exactly.
         is_itself = memory.id == given.get("id") or memory.path == given.get("path") or memory.hash == candidate.hash
-        # What is superseded is another memory, even at the same path: what was accepted for it says nothing of the new
-        # text.
+        # What it supersedes is another memory, even at its path: what was accepted for that says nothing of this text.
         if is_itself and not (ended and _is_named(memory, ended)):
             own.append(memory)
     accepted = {link["to"] for memory in own for link in memory.links if link.get("accepted")}

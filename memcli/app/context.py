@@ -38,8 +38,7 @@ class Snapshots:
         try:
             embedder = self._workspace.load_embedder()
             if embedder is not None:
-                # Each part costs a run of the model: of a long session only those that share words, and the latest, are
-                # compared.
+                # Each part costs a run of the model: of a long session, those that share words and the latest do.
                 likely = snapshot.candidates(self._parts, topic, self._tokens)
                 return snapshot.choose(
                     likely, topic, self._tokens, lambda topic, texts: self._cosines(embedder, topic, texts)

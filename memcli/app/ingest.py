@@ -100,8 +100,7 @@ def ingest(
         failed = len(done.failed)
         outcomes = list(_stored(workspace, batch, propose, places, retained, done))
         retained = {*retained, *(outcome.id for outcome in outcomes)} if unfinished else set()
-        # The memories at a place stay where one of its candidates failed, in this or an earlier write: they may be its
-        # old version.
+        # Where a candidate failed, the memories at its places stay, in the next write too: one may be its old version.
         spoiled = unfinished if spoiled or len(done.failed) > failed else ()
         if not propose and not any(outcome.status == "proposed" for outcome in outcomes):
             # Last: after a crash before this line, the commits are only read again.

@@ -190,6 +190,7 @@ def _purge_derived(workspace: Workspace, space: str, memories: Sequence[Memory],
         return list(dict.fromkeys(map(_source, memories)))
     if not workspace.store.policy(REPO).is_derived:
         return []
+    # A copy may have been edited since: the text that was copied is still in the derived space.
     hashes = {digest for memory in memories for digest in (memory.hash, memory.metadata.get(COPIED)) if digest}
     lines = [line for memory in memories if is_erased and (line := telling_line(memory.raw))]
     sources: dict[str, None] = {}

@@ -156,6 +156,7 @@ class Upserter:
     def retire(self, places: Sequence[Place], retained: Collection[str]) -> list[dict[str, Json]]:
         """Deactivates the memories at `places` that are not `retained`, by id or path; removes them from a derived space."""
         gone = outdated(self.draft, places, retained, self._now)
+        # What was read can be read again; elsewhere somebody may want it back.
         if gone and self.draft.header.policy.is_derived:
             self.dropped = frozenset(memory.id for memory in gone)
             self._release(self.dropped)

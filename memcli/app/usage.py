@@ -38,6 +38,7 @@ def note_bundle(workspace: Workspace, bundle: Bundle, act: str = RECALL, without
         for space, shown in found.items()
     ]
     topic = "" if bundle.query.topic == NOT_REPEATED else bundle.query.topic
+    # In the local state: to read a memory changes no file that git tracks.
     if workspace.is_noted:
         workspace.usage.note(uses, topic)
     theirs = [use for use in uses if use.space.startswith(ELSEWHERE)]

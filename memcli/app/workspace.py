@@ -197,6 +197,7 @@ class Workspace:
 
     def refusal(self, space: Space, what: str, instead: str = "") -> RefusedError | None:
         """The error for `what`, a deletion, if the effective policy of the space does not allow it; None otherwise."""
+        # For what deletes by a rule: a purge of named memories is only confirmed, since a secret must go at once.
         if space.policy.is_derived or self.in_force(space.policy).allow_delete:
             return None
         if space.policy.allow_delete:

@@ -89,6 +89,7 @@ def decode(data: bytes, where: str) -> str:
     if b"\0" in data:
         raise UsageError(f"{where} is binary (it contains NUL bytes)", "give text")
     try:
+        # Editors on Windows write a byte order mark, which is no part of the text.
         return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise UsageError(

@@ -53,6 +53,7 @@ def _command_class(verb: Verb) -> type[TyperCommand]:
             if ctx.meta.get(_IN_FULL):
                 super().format_options(ctx, formatter)
                 return
+            # All options of a large command would scroll its usage, and the way to the rest, off the screen.
             often, params = verb.often, self.params
             # Typer formats all parameters of the command: those left out are taken from it meanwhile.
             self.params = [
@@ -269,6 +270,7 @@ def main(args: Sequence[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
+# Few, since newcomers do not read a long list, whatever its order or its headings.
 FIRST = {
     START: ("init", "agent", "status"),
     RECALL: ("remember", "recall", "list", "browse", "pin"),

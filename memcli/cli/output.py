@@ -103,6 +103,7 @@ class Output:
     def array(self, values: Iterable[Json]) -> int:
         """Prints JSON values as one array in the form of `answer`, each as soon as it is made. Returns their number."""
         count = 0
+        # One by one, since a list may have 100,000 memories.
         for count, value in enumerate(values, 1):
             item = escape(encode(value).decode()).replace("\n", "\n  ")
             self._put(clean(f"{'[' if count == 1 else ','}\n  {item}"))
@@ -165,6 +166,7 @@ def _at_width(line: str) -> str:
 
 def _paged(text: str) -> bool:
     """Shows the text in a pager, MEMCLI_PAGER, PAGER or less, if it has more lines than the terminal. Returns whether it did."""
+    # TERM is dumb in the shells of editors, which cannot show a pager.
     if not (is_terminal() and sys.stdin.isatty()) or os.environ.get("TERM") == "dumb":
         return False
     if text.count("\n") < _terminal_size().lines:
@@ -233,6 +235,7 @@ def ask(question: str, default: bool = False) -> bool:
 def report(error: MemcliError, json: bool) -> None:
     """Prints an error as one line on standard error; with `json` also as JSON on standard output."""
     sys.stderr.write(_at_width(f"memcli: {on_one_line(error)}"))
+    # On standard output: a program that reads JSON there is to find the error in its place.
     if json:
         sys.stdout.write(escape(encode({"error": shown(error)}).decode("utf-8", "replace")) + "\n")
 
@@ -299,6 +302,7 @@ class ProgressBar:
         now = self._now()
         self._started = now if self._started is None else self._started
         if not self.is_shown:
+            # In the log of a job a bar is of no use, but a line now and then shows that it goes on.
             if self.has_lines and not self._is_quiet and now - self._started >= _LINE_AFTER_SECONDS and done < total:
                 self._started = now
                 sys.stderr.write(f"memcli: {self._what} {done:,} of {total:,}\n")
@@ -341,6 +345,7 @@ def prepare_streams() -> None:
             setattr(sys, name, open(os.open(os.devnull, way), mode, encoding="utf-8"))  # noqa: SIM115 - lasts as long as the process
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
+            # Replacing: the name of a file may be no UTF-8, which must not end the output.
             stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")
 
 

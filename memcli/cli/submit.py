@@ -368,6 +368,7 @@ def _choose(what: str, *choices: str) -> str:
         sys.stderr.flush()
         line = sys.stdin.readline()
         answer = line.strip().lower()[:1]
+        # At the end of the input nobody has chosen, which is no consent.
         if not line or answer == letters[-1]:
             break
         if answer in letters:

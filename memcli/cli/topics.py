@@ -10,6 +10,7 @@ from memcli.model.shapes import KINDS
 from memcli.policy.ageing import HALF_LIVES
 
 _WIDTH = 79
+# Scripts depend on the numbers: golden/stability.json holds that none gets another meaning.
 EXIT_CODES = (
     ("0", "success, even if the result is empty"),
     ("1", "internal error; differences (`diff --exit-code`); work left (`hook retry`, `merge-driver`)"),

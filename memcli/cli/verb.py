@@ -71,6 +71,7 @@ class ToolDeclaration(Record, kw_only=True):
     """
 
     name: str
+    # Below 400 bytes, which a test holds: clients load those of all tools, and some cut what is long.
     description: str
     fields: Sequence[str] = ()
     required: Sequence[str] = ()

@@ -70,6 +70,7 @@ def ESCAPE() -> re.Pattern[str]:  # noqa: N802 - a constant that is made when it
     """Escape sequences of terminals, 7-bit and 8-bit. An unterminated string sequence extends to the end of its line."""
     return re.compile(
         r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI
+        # Among them OSC 52, which writes the clipboard, and OSC 8, which hides where a link leads.
         r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"  # OSC, DCS, SOS, PM, APC
         r"|\x1b[ -/]*[0-~]"  # two-character sequences
         r"|\x1b"

@@ -32,6 +32,7 @@ def memory_id(space: str, path: str, number: int = 1) -> str:
     From 2 on, `number` is part of the digest: it distinguishes memories that were made at one path after the earlier ones
     had moved.
     """
+    # Made of the path, so that what is stored at a path again meets the same memory in every clone.
     return MEMORY_MARK + _digest(space, path, number)
 
 
@@ -76,6 +77,7 @@ MAX_ID = 128
 MAX_TAG = 64
 
 _BEFORE_MARK = 200  # leaves room for the longest mark
+# In lower case alone, since some file systems take names that differ in case for one.
 _SPACE = regex(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))]

@@ -91,6 +91,7 @@ class FieldRow(Record):
 FIELDS: Mapping[str, FieldRow] = {
     "id": FieldRow({**TEXT, "minLength": 1}, is_core=True),
     "path": FieldRow({**TEXT, "minLength": 1}, is_core=True),
+    # Not an enumeration: any word is a kind, and these are those that memcli knows more of.
     "kind": FieldRow({**TEXT, "minLength": 1, "examples": list(KINDS)}, is_core=True),
     "raw": FieldRow(TEXT, is_core=True),
     "summary_micro": FieldRow(TEXT, OF_TEXT, is_core=True, like="raw"),

@@ -50,6 +50,7 @@ def bundle_to_json(bundle: Bundle) -> dict[str, Json]:
         "matched": bundle.matched,
         **{name: value for name, value in notes.items() if value},
     }
+    # The frame of an empty answer takes 60 tokens at most, since the budget is not for it.
     if query.budget is not None and not (bundle.sections or bundle.always):
         return data
     data |= {

@@ -195,6 +195,7 @@ def render(bundle: Bundle) -> str:
         count = f"{shown} of {shown + more} shown" if is_brief else f"{shown} shown"
         if more and not is_brief:
             count += f"; {more} more {'matches' if more == 1 else 'match'}"
+        # Never one of the pins that do not match: they answer nothing.
         cite = f"Cite as {citation(bundle.sections[0])}."
         body = f"{items}\n\n{' '.join([f'{count}.', *_notes(bundle), cite])}"
     else:

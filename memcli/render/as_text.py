@@ -200,6 +200,8 @@ def _rows(bundle: Bundle, sections: Sequence[Section], start: int) -> list[str]:
     return [header, *lines]
 
 
+# Nouns, where a prompt has orders: Claude Code's documents advise to word injected text as facts, because its model
+# takes orders there for an attack.
 _LEADS = {"constraint": "Constraints", "negative": "Known mistakes", "procedure": "Procedures"}
 
 

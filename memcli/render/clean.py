@@ -118,6 +118,7 @@ _ACTING = regex(
     # Longest first: an alternation takes the first that matches.
     rf"|(?P<tag><)(?=/?(?:[a-zA-Z]{{2,8}}:)?(?:{'|'.join(sorted(_TAGS, key=len, reverse=True))})(?![a-zA-Z]))"
     r"|(?P<bracket>\[)(?=/?(?:INST|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|SYSTEM_PROMPT|SYSTEM)\])"
+    # A viewer fetches an image by itself, and its address can carry away what the model has read.
     r"|(?P<image>!)(?=\[)"
     r"|(?P<link>\])(?=\([ \t]*<?(?:[a-zA-Z][a-zA-Z+.-]{1,10}:)?//|\([ \t]*<?(?:data|javascript|vbscript):)"
     r"|(?P<reference>\])(?=:[ \t]*<?(?:[a-zA-Z][a-zA-Z+.-]{1,10}:)?//)"
@@ -133,6 +134,7 @@ coloured: ContextVar[str] = ContextVar("coloured", default="auto")
 
 def is_coloured() -> bool:
     """Whether the output has colours, by `--color`, else by NO_COLOR, CLICOLOR_FORCE and the terminal."""
+    # The variables are those of other tools: no-color.org, and CLICOLOR_FORCE of the BSDs.
     if (wanted := coloured.get()) != "auto":
         return wanted == "always"
     if os.environ.get("NO_COLOR"):

@@ -20,6 +20,7 @@ _GAP = "  "
 _WITH_AGE, _WITH_PATH = 70, 120
 """The columns of a terminal from which on a list shows the age, and the path."""
 _WIDEST_KIND, _WIDEST_TEXT, _LEAST_TEXT = 14, 88, 24
+# Rules alone: where everything is coloured, nothing stands out.
 _STYLES = {"negative": "warning", "constraint": "warning"}
 
 
@@ -77,6 +78,7 @@ def listing(memories: Iterable[Memory]) -> str:
 
 def list_line(memory: Memory) -> str:
     """A memory on a line for programs: id, kind, time of the last change, path, marks and summary, separated by tabs."""
+    # Whole, since what is cut for people breaks programs.
     cells = (memory.id, memory.kind, memory.updated_at, memory.path, marks(memory), memory.summary_micro)
     return "\t".join(map(clean_line, cells))
 

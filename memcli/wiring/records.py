@@ -73,8 +73,7 @@ class LocalRecords:
         def keep(removed: Space, severed: Sequence[Severed], replacing: Sequence[Memory]) -> str:
             from memcli.safety.secrets.detector import Detector
 
-            # The trash must not repeat a secret that somebody wrote into the file by hand, nor an id that is made of
-            # one.
+            # A secret that somebody wrote into the file by hand must not stay in the trash, nor an id made of one.
             clean = replace(removed, objects=tuple(show(removed.objects, removed.policy)))
             find = Detector({}, lambda _: "").find
             return self.trash.keep(clean, [one for one in severed if not find(one.id)], replacing)

@@ -46,6 +46,7 @@ def state_of_commits(workspace: Workspace) -> str:
     from memcli.git.tree import tips
 
     with suppress(NotFoundError, ProviderError), closing(workspace.store.open(workspace.main)) as snapshot:
+        # With the working directory: in another repository, no commit is taken for lost.
         found = tips(find_repository(os.path.dirname(workspace.root)))
         return sha256("\n".join([snapshot.fingerprint, os.getcwd(), *found]).encode()).hexdigest()
     return ""

@@ -302,6 +302,7 @@ class StoreWorkspace(Workspace):
     @lazy
     def elsewhere(self) -> Workspace | None:
         other = global_root(self._environ)
+        # No folder of a store may be a link, which could lead to anybody's files.
         if self._past or other == self.root or not os.path.isdir(other) or os.path.islink(other):
             return None
         # Not options that select a store, a space or a commit: they are for the store of the project.

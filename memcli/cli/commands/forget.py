@@ -123,6 +123,7 @@ def _confirm(memories: Sequence[Memory], yes: bool) -> None:
     """Asks whether to delete the memories, unless `yes`. Raises RefusedError if the user declines, or without a terminal."""
     if yes:
         return
+    # A confirmation, whatever the policy: a leaked secret must be removable at once.
     what = counted(len(memories), "memory", "memories")
     listed = ", ".join(m.path for m in memories[:3]) + (", ..." if len(memories) > 3 else "")
     if not ask(f"Delete {what} ({listed})?"):

@@ -27,6 +27,7 @@ def command(session: CommandContext, options: HelpOptions) -> None:
 
     name = " ".join(options.words)
     if name in ("", "all", "plumbing"):
+        # Not paged: it is short, and what one types next is to be seen beside it.
         session.output.write(general_help(name))
     elif (topic := topics().get(name)) is not None:
         session.output.page(topic)

@@ -181,6 +181,7 @@ def run(session: CommandContext, options: RunOptions) -> None:
 
     Example: memcli hook run post-commit
     """
+    # Installed hooks, and what users of clients have approved by its text, call it so: this command line never changes.
     if options.agent is not None:
         from memcli.wiring import extra
 

@@ -32,6 +32,7 @@ def command(session: CommandContext, options: MergeDriverOptions) -> int:
     Git calls it after `memcli init --git`, and with --textconv to show differences. Exits with 1 if a version is not a
     valid space file: OURS then holds git's line-based merge, with conflict markers to resolve by hand.
     """
+    # The git configuration of every clone has this command line, which therefore never changes.
     if options.textconv:
         session.output.raw(_text_of(options.base))
         return 0

@@ -237,6 +237,7 @@ def command(session: CommandContext, options: RecallOptions) -> int:
 
     if options.format is not None:
         check_known("format", options.format, RENDERERS)
+    # In a pipe, a language model mostly reads it.
     name = "json" if session.output.json else options.format or ("text" if is_terminal() else "prompt")
     if options.topic is not None and options.topics is not None:
         raise UsageError("a topic cannot be used with --topics", "use one of them")
