@@ -79,7 +79,7 @@ def is_peer(connection: socket) -> bool:
 
 
 def connect(folder: str, name: str, seconds: float) -> socket:
-    """A connection to the helper, whose operations wait so long at most. Raises OSError."""
+    """A connection to the helper, each operation of which waits for `seconds` at most. Raises OSError."""
     import _socket
 
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -108,7 +108,7 @@ def send(connection: socket, fields: Sequence[str], data: bytes = b"", files: Se
 
 
 def receive(connection: socket, length: int) -> bytes:
-    """So many bytes. Raises OSError when there are fewer."""
+    """The next `length` bytes. Raises OSError if the other end has sent fewer."""
     data = b""
     while len(data) < length:
         chunk = connection.recv(min(length - len(data), 1 << 18))
@@ -151,7 +151,7 @@ def may_ask(args: Sequence[str], environ: Mapping[str, str]) -> bool:
 
 
 def surroundings() -> str:
-    """The root folder and the mounts that this process sees, which in a sandbox are other ones."""
+    """A text that identifies the root folder and the mounts that this process sees; that of a sandbox is another one."""
     found = os.stat(os.sep)
     try:
         mounts = os.stat("/proc/self/ns/mnt").st_ino
@@ -174,7 +174,8 @@ def find_store() -> str | None:
 
 
 def ask(args: Sequence[str]) -> int | None:
-    """The exit code of the command, which the helper of the store has answered; None where none did, or nobody can know."""
+    """Has the helper of the store answer the command. Returns its exit code; None if no helper answered, so that this process
+    runs the command itself."""
     began, is_hook = monotonic(), args[0] == "hook"
     files: list[int] = []
     connection = None
@@ -212,7 +213,7 @@ def ask(args: Sequence[str]) -> int | None:
 
 
 def _read_input() -> bytes:
-    """The standard input, which the process as it is can still read afterwards. Raises ValueError for too much."""
+    """The standard input; this process can read it again afterwards. Raises ValueError if it is too long, or there is none."""
     import io
 
     if sys.stdin is None:

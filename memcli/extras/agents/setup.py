@@ -117,6 +117,7 @@ def _site_of_store(root: str, environ: Mapping[str, str]) -> Site:
 def uninstall_agents(session: CommandContext) -> list[str]:
     """Uninstalls all agents of this project and clone; returns a line for each change. Raises StoreError."""
     lines = []
+    # As a list: whether an agent is installed is read from the files that are changed here.
     for site, name in list(installed([site_of(session, scope) for scope in ("project", "local")])):
         plan = plan_uninstall(site, name)
         if plan.changes:

@@ -77,7 +77,7 @@ def serve(root: str, session: str, parents: Sequence[int]) -> None:
 
 
 def _take(door: socket.socket, place: str) -> bool:
-    """Has the socket be at the place; false where another helper answers there, or the path is too long for one."""
+    """Binds the socket to the path `place`. Returns False if another helper answers there, or the path is too long."""
     # Two helpers that start at once would both find none, and the second would unlink the socket of the first.
     with open(f"{place}.lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -132,7 +132,7 @@ class Helper:
                 self._look()
 
     def _look(self) -> None:
-        """Ends what is over: the helper, the model in memory, processes that it has started."""
+        """Ends the helper if nobody needs it, drops a model that is idle, and collects child processes that have ended."""
         now = self._looked = time.monotonic()
         self._sessions = {name: one for name, one in self._sessions.items() if one.are_there(now)}
         if not self._sessions or identity(self._root) != self._store or now - self._used > IDLE_SECONDS:
@@ -183,6 +183,8 @@ class Helper:
                 os.close(one)
 
     def _reason_to_decline(self, environ: Mapping[str, str], files: Sequence[int], place: str) -> str:
+        """Why the client must run the command itself; empty if this process may. `files` are the descriptors that it has sent,
+        `place` is its `client.surroundings`."""
         if place != client.surroundings():
             return "another sandbox"
         # An old helper would answer with code that is no longer there, and import the rest from the new one.
@@ -203,8 +205,8 @@ class Helper:
         return "a store that the caller cannot write" if set(modes) - {os.O_RDWR} else ""
 
     def _link(self, environ: Mapping[str, str] | None = None) -> tuple[str | None, str | None]:
-        """Leads clients to the files that they must be able to write: the state of the store, or another file of it while
-        nothing is noted, and a file of the user's store if there is one."""
+        """Makes links to the files that a client must be able to write, and returns their targets: the state of the store, or
+        another file of it while there is no state, and a file of the user-wide store, None if there is no such store."""
         layout = Layout(self._root)
         state = layout.private(STATE)
         if not os.path.lexists(state):
@@ -329,6 +331,7 @@ class _Parents:
         self._agent: tuple[int, str] | None = None
 
     def are_there(self, now: float) -> bool:
+        """Whether the agent still runs, or is not known yet."""
         if now - self._began < self._SETTLED_SECONDS or not self._known:
             return True
         if self._agent is None:
@@ -337,7 +340,7 @@ class _Parents:
 
 
 def _started(process: int) -> str:
-    """What tells a process from another one with its number later: when it started. Empty when there is none."""
+    """The start time of a process, which tells it from a later one with the same number; empty if there is none."""
     try:
         with open(f"/proc/{process}/stat", "rb") as file:
             # The name of the program, in brackets, may have blanks and brackets; behind it are the state and, as the
@@ -399,7 +402,7 @@ class _Input(io.BytesIO):
 
 
 def _become(environ: Mapping[str, str]) -> None:
-    """Takes on an environment."""
+    """Makes the environment of this process equal to `environ`."""
     now = os.environ
     for name in [name for name in now if name not in environ]:
         del now[name]

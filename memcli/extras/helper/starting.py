@@ -32,8 +32,7 @@ def start_helper(root: str = "", session: str = "", parents: Sequence[int] = ())
 
 
 def launch(root: str, session: str, parents: Sequence[int]) -> None:
-    """Has a helper run for the store at `root`: the one that runs serves the session too, or a new one is started.
-    Raises OSError."""
+    """Adds the session to the helper of the store at `root`, or starts a helper if none runs. Raises OSError."""
     import subprocess
 
     import memcli
@@ -59,7 +58,7 @@ def end_session(root: str, session: str) -> None:
 
 
 def end_helper(root: str) -> bool:
-    """Ends the helper of a store; whether one ran."""
+    """Ends the helper of a store. Returns whether one ran."""
     return control(root, client.END) is not None
 
 
@@ -73,7 +72,7 @@ def running(root: str) -> tuple[int, int] | None:
 
 
 def control(root: str, request: str, *fields: str) -> str | None:
-    """What the helper of the store at `root` answers to a request; None when none runs."""
+    """Sends a request to the helper of the store at `root`. Returns its answer; None if no helper runs, or it declines."""
     folder = client.run_folder(os.environ)
     try:
         if not client.is_own(folder):
@@ -92,7 +91,7 @@ def control(root: str, request: str, *fields: str) -> str | None:
 
 
 def ancestors() -> list[int]:
-    """The processes that this one descends from, nearest first, without those that are everybody's.
+    """The ids of the processes that this one descends from, nearest first, without process 1.
 
     A hook is often the child of a shell that ends with it: only the helper can see which of them is there to stay.
     """

@@ -55,6 +55,7 @@ PROVIDERS: Mapping[str, Provider] = {
             address="https://api.openai.com/v1",
             address_variables=("OPENAI_BASE_URL",),
             key_variables=("OPENAI_API_KEY",),
+            # Its models that reason refuse `max_tokens`, the only name that other servers know.
             limit="max_completion_tokens",
             has_own_headers=True,
         ),
@@ -104,6 +105,7 @@ def key_variable(provider: Provider, environ: Mapping[str, str]) -> str:
 def credential(provider: Provider, environ: Mapping[str, str]) -> dict[str, str]:
     """The key, under the name of the SDK's parameter for it; empty if there is none."""
     variable = key_variable(provider, environ)
+    # The SDK sends this one as a bearer token, and a key in a header of Anthropic's own.
     name = "auth_token" if variable == "ANTHROPIC_AUTH_TOKEN" else "api_key"
     return {name: environ[variable].strip()} if variable else {}
 

@@ -156,6 +156,7 @@ def sent_schema(schema: Mapping[str, Json]) -> dict[str, Any]:
     sent: dict[str, Any] = {name: value for name, value in schema.items() if name not in _UNSENT}
     if "properties" in sent:
         sent["properties"] = {name: sent_schema(part) for name, part in sent["properties"].items()}
+        # OpenAI's strict mode and Anthropic want this of every object.
         sent.setdefault("additionalProperties", False)
     if isinstance(sent.get("items"), dict):
         sent["items"] = sent_schema(sent["items"])

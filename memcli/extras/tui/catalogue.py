@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import cached_property
 
 from memcli.app.workspace import Workspace
@@ -67,6 +68,7 @@ class PathCatalogue:
         found = [(n, self.find(link.other)) for n, link in numbered if link.relation == "contradicts"]
         return [(n, other) for n, other in found if other is not None and is_current(other)]
 
+    # Made at the first word of a filter, and kept, since each further key searches it again.
     @cached_property
     def _texts(self) -> list[str]:
         return [
@@ -86,20 +88,14 @@ def is_current(memory: Memory) -> bool:
 
 def read(workspace: Workspace, scope: CatalogueFilter) -> PathCatalogue:
     """Reads the catalogue of the space. Raises CorruptError, StoreError."""
-    snapshot = workspace.store.open(workspace.space)
-    try:
+    with closing(workspace.store.open(workspace.space)) as snapshot:
         space = snapshot.load()
         return PathCatalogue(
             space, snapshot.fingerprint, scope, lambda memory: workspace.redactor.show([memory], space.policy)[0]
         )
-    finally:
-        snapshot.close()
 
 
 def fingerprint(workspace: Workspace) -> str:
     """The current fingerprint of the space, without parsing it. Raises StoreError."""
-    snapshot = workspace.store.open(workspace.space)
-    try:
+    with closing(workspace.store.open(workspace.space)) as snapshot:
         return snapshot.fingerprint
-    finally:
-        snapshot.close()

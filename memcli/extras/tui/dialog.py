@@ -57,6 +57,7 @@ class Dialog(ModalScreen[T | None], Generic[T]):
     }
     """
 
+    # The keys that scroll work in the box alone.
     AUTO_FOCUS = "Box"
 
     def __init__(self, title: str, keys: str, *body: Widget) -> None:
@@ -215,6 +216,7 @@ class EditTags(Dialog[TagChange]):
     def __init__(self, path: str, tags: Sequence[str]) -> None:
         # A stored tag may have blanks or control characters, which a field of words cannot have.
         self._tags = {"-".join(clean_line(tag).split()): tag for tag in tags}
+        # Not selected, as Textual does by default: the first key would replace all tags.
         field = Input(" ".join(self._tags), placeholder="words, separated by spaces", select_on_focus=False)
         self._problem = Static("", markup=False, classes="problem")
         super().__init__(f"tags of {path}", "Enter: save   Esc: cancel", field, self._problem)

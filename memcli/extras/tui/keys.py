@@ -79,6 +79,7 @@ LIST = (
     Key("up,k", "move(-1)", "one line up"),
     Key("pagedown", "page(1)", "one page down"),
     Key("pageup", "page(-1)", "one page up"),
+    # A move ends at the first and at the last line, however far it goes.
     Key("home,g", "move(-1000000000)", "the first line"),
     Key("end,G", "move(1000000000)", "the last line"),
     Key("right,l", "open", "open a heading"),

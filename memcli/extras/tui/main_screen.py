@@ -63,6 +63,7 @@ class MainScreen(Screen[None]):
         self._recaller = recaller
         self._editor = editor
         self._has_memory = True
+        # It can be brought back after it has left the list.
         self._forgotten: Memory | None = None
         self._marked = ""
         self.changer = Changer(self)
@@ -259,6 +260,8 @@ class MainScreen(Screen[None]):
 
     # Windows
 
+    # Reading may take long, as of a long history in git: in one group, so that only the window that was asked for last
+    # opens.
     @work(exclusive=True, group="window")
     async def action_history(self) -> None:
         """Opens the history of the memory from commits and the audit log."""

@@ -271,6 +271,7 @@ class Rows(ScrollView, can_focus=True):
         self.rows, self.nothing = rows, nothing
         self._cursor = next((n for n, row in enumerate(rows) if row.memory), 0) if index is None else index
         self._margin = max((len(self._marks(r.memory)) for r in rows if r.memory), default=0) + 1 if rows else 0
+        # Without a width, so that nothing scrolls sideways: rows are cut to the pane.
         self.virtual_size = Size(0, len(rows))
         self._scroll()
         self.refresh()
@@ -388,6 +389,7 @@ class Rows(ScrollView, can_focus=True):
 
 def fit(text: str, width: int, keep_end: bool = False) -> str:
     """`text` in exactly `width` columns, padded, or cut at the end with `…`; with `keep_end`, cut at the beginning."""
+    # Measured in cells, since some characters take two columns, and others none.
     if cell_len(text) <= width or not width:
         return set_cell_size(text, width)
     if not keep_end:
