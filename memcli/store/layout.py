@@ -22,6 +22,7 @@ _ATTRIBUTES_TITLE = "# Written by memcli: how git treats memories."
 _IGNORED = ("local/", "cache/", "audit/", "exports/", ".*.tmp-*", *(f"spaces/{name}.json" for name in BESIDE))
 _MAX_IGNORE = 1 << 20
 _NEVER = 1 << 63
+# Below `local` lies the private state of a store outside of git.
 _OWN_FOLDERS = (
     "spaces", "sessions", "exports", "tests", "audit", "local", "cache", "local/unreviewed", "local/inbox", "local/inbox/spaces",
     "local/inbox/local", "local/audit", "local/sessions", "local/spaces", "local/trash",

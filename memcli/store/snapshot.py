@@ -234,6 +234,7 @@ class FileSnapshot(ByteSnapshot):
 
     def _exactly(self, start: int, length: int) -> bytes:
         data = self.part(start, length)
+        # One read may return less than it was asked for.
         while 0 < len(data) < length and (more := self.part(start + len(data), length - len(data))):
             data += more
         if len(data) < length:

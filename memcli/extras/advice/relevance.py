@@ -66,6 +66,7 @@ class Verifier:
             # The brief message goes into prompts and logs: that of a server may contain instructions, or repeat the prompt.
             failure = error.brief if isinstance(error, ProviderError) else error.message
             return replace(bundle, verdict=ModelVerdict(candidates=len(candidates), failure=failure))
+        # By identity: memories of two spaces may have one id.
         removed = {id(section) for section in rejected}
         relevant = tuple(section for section in wide.sections if id(section) not in removed)
         verdict = ModelVerdict(candidates=len(candidates), rejected=len(rejected), model=self._workspace.model)

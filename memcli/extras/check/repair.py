@@ -136,6 +136,7 @@ def space_names(layout: Layout, named: Iterable[str]) -> list[str]:
     for text in named:
         name = os.path.basename(text).removesuffix(".json") if os.sep in text or text.endswith(".json") else text
         is_file = name != text
+        # A file of another store may have the name of a space of this one.
         if name not in known or (is_file and os.path.realpath(text) != os.path.realpath(layout.space(name))):
             raise UsageError(f"no space {text!r} in this store", "`memcli space list` lists the spaces")
         chosen.append(name)

@@ -41,6 +41,7 @@ def command(session: CommandContext, options: CheckSecretsOptions) -> int:
     for document in documents(root, options.files or (), history=options.history, staged=options.staged):
         seen += 1
         leaks += scan(document, rules)
+    # A store on a server has no files: each of its spaces is read as a document.
     spaces = [] if options.files or options.history or options.staged else list(served(session))
     leaks += [leak for document in spaces for leak in scan(document, rules)]
     beside = f" and {counted(len(spaces), 'space')} on the server" if spaces else ""

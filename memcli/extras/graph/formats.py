@@ -199,6 +199,7 @@ def _described(node: Node) -> str:
         return _name(node)
     tags = "".join(f" #{tag}" for tag in node.shown.tags)
     line = clean_line(f"{_name(node)} {node.shown.kind}{tags}  {node.shown.summary}")
+    # In a pipe nothing is cut: a program may read it.
     return cut(line, _WIDTH) if sys.stdout.isatty() else line
 
 

@@ -85,6 +85,7 @@ _UNINDEXED = """SELECT count(*) FROM (SELECT id FROM memory WHERE space = %(spac
 def check_spaces(server: Server) -> Iterator[Damage]:
     """The damage of all spaces on the server, space by space. Raises StoreError, RefusedError."""
     with server.connected("check the spaces") as connection:
+        # In one state of all spaces: what is written between two queries would look like damage.
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         headers = connection.execute("SELECT space, header FROM space ORDER BY space").fetchall()
         ids = "SELECT id FROM memory WHERE space = %s"

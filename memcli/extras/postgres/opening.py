@@ -87,6 +87,7 @@ class _Joined:
         self._shared, self._local = shared, local
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
+        # One rule in place of a forwarding method for each method of four protocols.
         def call(of: str | Snapshot | Run, *rest: object, **options: object) -> Any:
             space = of if isinstance(of, str) else of.space
             is_here = is_beside(space if isinstance(space, str) else space.name)
@@ -101,6 +102,7 @@ class _Joined:
     def runs(self, skip: Callable[[str], None] | None = None) -> list[Run]:
         here = (run for run in self._local.runs(skip) if is_beside(run.space.name))
         found = [*self._shared.runs(skip), *here]
+        # By the second of a run, with which its name begins; within a second each side has its own order.
         return sorted(found, key=lambda run: run.name.partition("-")[0], reverse=True)
 
     def embedder(self) -> str:

@@ -144,6 +144,7 @@ class ServerVectors:
         values = []
         for _, key, value in found:
             if value is not None:
+                # The binary format is big-endian.
                 values.append(numpy.frombuffer(value, ">f2", offset=_HALF_HEADER).astype(numpy.int8).tobytes())
             elif key in self.made:
                 values.append(self.made[key])

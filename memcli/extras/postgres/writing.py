@@ -69,6 +69,7 @@ class ServerShelf:
         self._paths.update(dict.fromkeys(places))
         self._hashes.update((digest, []) for digest in texts)
         rows = {name: row for cursor in found for name, *row in cursor}
+        # In the order of a file: of two memories at one path the first is found.
         for name, (_, path, digest, body) in sorted(rows.items(), key=lambda row: (row[1][0], row[0])):
             self._take(name, body)
             if path in places:

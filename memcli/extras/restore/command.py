@@ -46,6 +46,7 @@ def command(session: CommandContext, options: RestoreOptions) -> None:
         # With the trash of the user-wide store, whose memories are restored by path, too.
         runs = [(run, home is not workspace) for home in trashes(workspace) for run in home.trash.runs()]
         rows = [
+            # The run of an empty space that was deleted has no memory, but a row.
             [r.name, f"{r.space.name}{' (user-wide)' * is_global}", r.command, m.id if m else "", m.path if m else ""]
             for r, is_global in runs for m in (r.space.objects or [None])
         ]  # fmt: skip

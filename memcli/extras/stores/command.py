@@ -32,7 +32,7 @@ _SHOWN_CHANGES = 3
 
 
 class CopyOptions(Options):
-    """What `memcli store copy` takes."""
+    """The options of `memcli store copy`."""
 
     source: str = argument("FROM", "A folder with a store, or the URL of a server; `.`: this store.", default=REQUIRED)
     target: str = argument(
@@ -123,7 +123,7 @@ def _copied_line(done: Copied) -> str:
 
 
 class SyncOptions(Options):
-    """What `memcli store sync` takes."""
+    """The options of `memcli store sync`."""
 
     name: str | None = argument("[SPACE]", "The space to sync [default: the current one].")
     with_: str | None = option(
@@ -187,7 +187,7 @@ def sync(session: CommandContext, options: SyncOptions) -> None:
 
 
 class MaintainOptions(Options):
-    """What `memcli store maintain` takes."""
+    """The options of `memcli store maintain`."""
 
     dry_run: bool = DRY_RUN
     only: list[str] = option(
@@ -237,7 +237,7 @@ def maintain_(session: CommandContext, options: MaintainOptions) -> None:
 
 
 class AuditOptions(Options):
-    """What `memcli store audit` takes."""
+    """The options of `memcli store audit`."""
 
     limit: int = option(
         "--limit", "-l", metavar="N", help="Show the last N entries; 0 shows all.", type=int, low=0, default=20
@@ -308,7 +308,7 @@ def _entry(act: dict[str, Any]) -> str:
 
 
 class IndexOptions(Options):
-    """What `memcli store index` takes."""
+    """The options of `memcli store index`."""
 
     action: str = argument("[show|rebuild|embed]", "What to do.", default="show")
     background: bool = flag(
@@ -368,7 +368,7 @@ def index(session: CommandContext, options: IndexOptions) -> None:
 
 
 class FmtOptions(Options):
-    """What `memcli store fmt` takes."""
+    """The options of `memcli store fmt`."""
 
     spaces: list[str] = argument("[SPACE|FILE]...", "Spaces, by name or file [default: all].", many=True)
     check: bool = flag(help="Change nothing; exit with 6 if a file is not canonical.")

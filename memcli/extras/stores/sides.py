@@ -37,6 +37,7 @@ class SyncSide:
             raise NotFoundError(
                 "no store found: no .memory in this folder or above", "run `memcli init`, or name a folder"
             )
+        # By the real path, so that a store which is named in two ways is not copied onto itself.
         self.shown, self.identity = self.root, sha256(os.path.realpath(self.root).encode()).hexdigest()
 
     def options(self, beside: SyncSide | None = None) -> tuple[str, str | None]:

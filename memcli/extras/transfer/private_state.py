@@ -201,6 +201,7 @@ def _read_part(workspace: Workspace, name: str, data: bytes, where: str, content
             raise UsageError(f"it holds space {show(space.name)}")
         if what == "inbox":
             for memory in space.objects:
+                # The note of a proposal decides what accepting it does.
                 check_note(memory)
             content.inbox[space.name] = space
             return
@@ -348,6 +349,7 @@ def _take_session(
             done = _restore(workspace, session, own, lines, where, dry_run or is_shared)
             return None if is_shared else done
         if session.source:
+            # An agent's session may have gone on in both clones: its messages are joined by their keys.
             importing, over = extra("transcripts.importing"), workspace.copy_with(space=space)
             transcript = importing.Transcript(
                 source=session.source, key=session.key, title=session.title, started_at=session.started_at,

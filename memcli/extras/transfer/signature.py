@@ -79,6 +79,7 @@ def open_key(data: bytes, where: str) -> Signer:
 def verify(message: bytes, signature: str, where: str) -> str:
     """The fingerprint of the key in `signature`. Raises CorruptError unless it is a signature of `message`, and
     MissingExtraError."""
+    # Before the library is loaded: a malformed signature is damage also where that is missing.
     public, value = _disarm(signature, where)
     _library()
     from cryptography.exceptions import InvalidSignature

@@ -21,6 +21,7 @@ def standing(workspace: Workspace) -> list[dict[str, Json]]:
         memories = load(workspace, name).objects
         reviewed = {memory.id for memory in memories if trust.is_reviewed(name, memory.id)}
         carrying = ((memory, finding) for memory in memories if (finding := inspect(memory)) is not None)
+        # The mark of an acceptance comes along with a clone, so it counts only for a memory that was reviewed here.
         untrusted = sum(not (memory.id in reviewed and is_accepted(memory, finding)) for memory, finding in carrying)
         unreviewed = len(memories) - len(reviewed)
         found.append({"space": name, "memories": len(memories), "untrusted": untrusted, "unreviewed": unreviewed})

@@ -161,6 +161,7 @@ def _given(
     pending = ledger.pending.get(name)
     if pending is not None and pending.is_written(digests):
         uses = [use for use in uses if use_key(use) not in pending.uses]
+    # Only where none are known of this state of the space: to find them takes seconds in a large one.
     has_new_clusters = CLUSTERS_NAME in tasks and bool(clusters(workspace, name, only_known=True).reason)
     return Given(
         watched_since=ledger.seen(name, uses).since.get(name, ""),
@@ -239,6 +240,7 @@ def _cosines(
             if not dense:
                 return {}
             others = [older for one, older in likely if one.id == newer.id]
+            # By name, since an index on a server measures only the nearest of a very large space unasked.
             best = dense[0].including([rows[one.id] for one in others if one.id in rows]).by_row()
             found.update(((newer.id, one.id), best[rows[one.id]]) for one in others if rows.get(one.id) in best)
     return found

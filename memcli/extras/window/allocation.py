@@ -169,6 +169,7 @@ def allocate(items: Sequence[Item], limits: WindowLimits, layout: WindowLayout) 
     if prompt > limits.total:
         hint = "shorten it or raise --total"
         raise UsageError(f"the system prompt takes {prompt} tokens, more than the total of {limits.total}", hint)
+    # A prompt that is longer than its reserve takes from the rest; the reserve for work stays.
     room = max(0, limits.total - limits.reserve_working - max(limits.reserve_system, prompt))
     found = {section: [item for item in costed if item.section == section] for section in SECTIONS}
     # The latest have the highest priority: messages from 0.9 down to 0.5, chunks from there to 0. Memories have their scores.

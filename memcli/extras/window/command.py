@@ -148,6 +148,7 @@ def _query(options: ContextOptions) -> str:
         given = given or ""
     if given is None:
         return read_text(None, "-").strip() if has_input() else ""
+    # An argument may have bytes that are no UTF-8, which Python holds as surrogates.
     text = read_text(None, "-") if given == "-" else decode(os.fsencode(given), "the query")
     if not text.strip() and options.query is not None:
         raise UsageError(
