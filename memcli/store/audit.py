@@ -170,7 +170,7 @@ def _last(path: str) -> Link:
     """The number and hash of the last line, which the next line continues, from the end of the file. Raises OSError."""
     fd = open_own(path, os.O_RDONLY)
     try:
-        # The log is never shortened, and every write appends to it: only its end is read.
+        # The log only grows, and every write appends to it: no more than its end is read.
         size = os.fstat(fd).st_size
         length = _TAIL_BYTES
         while True:

@@ -93,9 +93,8 @@ class FileStore:
 
         def answered() -> bool:
             nonlocal mail
-            check_cancelled()
-            # Called only while another process holds the lock: a writer that is alone places no request. The caller may
-            # have cancelled the command meanwhile, and then must not find it carried out.
+            check_cancelled()  # what the caller has cancelled meanwhile must not be carried out
+            # Called only while another process holds the lock: a writer that is alone places no request.
             mail = mail or journal.place({**request, "by": books.log().who.name()} if books else request)
             return mail.answered()
 

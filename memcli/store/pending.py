@@ -262,9 +262,8 @@ def remove_leftovers(layout: Layout) -> None:
 def _is_alive(owner: str) -> bool:
     try:
         os.kill(int(owner), 0)
-    # The process exists, and belongs to another user.
     except PermissionError:
-        return True
+        return True  # the process exists, and belongs to another user
     except (ValueError, OverflowError, OSError):
         return False
     return True

@@ -34,7 +34,7 @@ def run_all(session: CommandContext) -> int:
             options: Any = part.options()
             outcome.state = "failed" if part.function(session, options) else "passed"
         except MemcliError as error:
-            # Nothing but the absence of the object skips a check: a file of tests that cannot be read would pass.
+            # Skipped for the absence of its object alone: a file of tests that cannot be read must not pass.
             is_absent = isinstance(error, _ABSENT.get(part.name, ()))
             outcome.state, outcome.problem = "skipped" if is_absent else "failed", error.message
         session.output = output

@@ -164,8 +164,8 @@ def check_signature(digest: str, signature: str, where: str, trusted: frozenset[
         return ""
     try:
         signed_by = verify(digest.encode(), signature, where)
-    # An export without a signature is accepted, too, so one that cannot be checked needs no error.
     except MissingExtraError:
+        # An export without a signature is accepted, too, so one that cannot be checked needs no error.
         if trusted is not None:
             raise
         return ""

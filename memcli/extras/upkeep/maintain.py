@@ -71,7 +71,7 @@ def preview(workspace: Workspace, tasks: Collection[str], spaces: Sequence[str] 
     return done
 
 
-# They take most of the space in memory, so a preview drops them, and reads them again for the memories that would change.
+# These fields take most of the space in memory, so a preview drops them, and reads them again for the memories that would change.
 _UNSEEN: Mapping[str, Json] = {
     name: default
     for name, default in defaults(Memory).items()
