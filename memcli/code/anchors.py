@@ -147,6 +147,7 @@ def state_elsewhere(anchor: Anchor, file: str, code: CodeLines, block: bytes | N
 
     `block` is the anchored code, where it is known.
     """
+    # Rules out nearly every file before a line is hashed.
     if block is not None and block not in code.bare:
         return None
     place: Lines | None

@@ -383,6 +383,7 @@ def _headings(context: str, lines: list[str]) -> Iterator[str]:
 
 def _scopes(context: str, lines: list[str]) -> Iterator[str]:
     """The name of the innermost definition around each changed line of a hunk. `context` is the text in its header."""
+    # Git names the last definition above a hunk, which a new function below it or a constant does not touch.
     # The indentation of `context` is unknown, because git strips it: it is around the definitions in the hunk until a line shows
     # otherwise.
     outer, is_holder = defined(context) or context[:_MAX_NAME], HOLDER.match(context) is not None

@@ -338,6 +338,7 @@ def encode_folder(export: Export) -> Iterator[tuple[str, bytes]]:
     """The name and content of each file; the head is the last. All names differ also on case-insensitive file systems."""
     taken: set[str] = set()
     names: dict[str, str] = {}
+    # By path and not by time, so that an edit of a memory changes no name of another file.
     for memory in sorted(export.space.objects, key=lambda memory: (memory.path, memory.id)):
         name = _file_name(memory.path)
         if unicodedata.normalize("NFKC", name).casefold() in taken:

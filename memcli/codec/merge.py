@@ -254,6 +254,7 @@ _NOTHING: tuple[Json, ...] = (None, "", (), [], {})
 def _merge_creations(base: Memory | None, first: Memory, second: Memory) -> tuple[Memory, list[str]]:
     """The newer of two memories of one id, with notes of the values that only the older one has, and the fields of these."""
     older, newer = sorted((first, second), key=lambda memory: memory.created_at)
+    # What the base had is not noted: whoever deleted the memory and made it anew saw it.
     was = base if base is not None and base.created_at == older.created_at else None
     made = {"created_at": older.created_at, "updated_at": older.updated_at}
     unnoted = {*_OF_ITS_OWN, *(_FOLLOW_TEXT if newer.raw != older.raw else ())}

@@ -45,6 +45,7 @@ def encode_run(
             }
             for s in severed
         ]
+    # A restore compares with these, and leaves a memory that somebody has edited since.
     if replaced:
         note["replaced"] = dict(replaced)
     data = encode_full(replace(removed, extra={_NOTE: note}))

@@ -72,6 +72,7 @@ def decode_header(line: bytes, where: str) -> Session:
     version = tree.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise CorruptError(f"{where}: version is missing or not a number", MEND)
+    # A newer version may have other fields: it is read as far as it is known, and never written.
     if version == VERSION:
         _check(tree, SESSION_FIELDS, ("id", "space"), where)
     known = {name: tree[name] for name in SESSION_FIELDS if isinstance(tree.get(name), str) and name != "format"}

@@ -213,8 +213,7 @@ def header_ends(begin: bytes, end: bytes) -> tuple[bytes, bytes] | None:
     None when either is too short, or the file is not canonical.
     """
     first, last = begin.find(OBJECTS + OPEN), end.rfind(USUAL_END)
-    # A header that ends before the memories would hide them: with only its first line read, the space would look
-    # empty.
+    # A header that ends before the memories would hide them, and the space would look empty.
     if first < 0 or last < 0 or b"\n}" in begin[:first]:
         return None
     return begin[: first + len(OBJECTS)], end[last + len(CLOSE) :]
@@ -315,6 +314,7 @@ def policy_from_json(data: Json) -> Policy:
         for name, value in data.items()
         if name in POLICY_FIELDS and problem(value, POLICY_FIELDS[name], name) is None
     }
+    # One field of a wrong type must not make all memories of the space unreadable.
     extra = {name: value for name, value in data.items() if name not in known}
     if "auto_pin" in known:
         known["auto_pin"] = tuple(known["auto_pin"])

@@ -43,6 +43,7 @@ _FEW = 4  # up to so many searches of the file cost less than a table of all val
 _FEW_WINDOWED = 8  # the same for a file read by windows, which a table would have to read whole
 
 
+# Parsing and encoding a file of 10,000 memories for one change takes over twenty times the CPU of a splice.
 class SpliceShelf:
     """A shelf on the bytes of a canonical space file, or on a window that reads them. `where` names the file in errors.
 

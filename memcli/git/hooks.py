@@ -62,6 +62,7 @@ def configure(repository: Repository) -> bool:
     wanted = {
         f"merge.{NAME}.name": _TITLE,
         _DRIVER: f"{program.replace('%', '%%')} {_ARGUMENTS}",
+        # Without it git diff shows lines that moved, and not memories.
         _TEXTCONV: f"{program} merge-driver --textconv",
     }
     changed = {key: value for key, value in wanted.items() if _configured_driver(repository, key) != value}
@@ -92,6 +93,7 @@ def problem(repository: Repository, file: str) -> str | None:
     found = _problem(_configured_driver(repository, _DRIVER).replace("%%", "%"), "the merge driver")
     if found or attributes[1:] != [NAME]:
         return found
+    # Where its program is gone, git diff shows nothing at all.
     return _problem(_configured_driver(repository, _TEXTCONV), "the textconv")
 
 

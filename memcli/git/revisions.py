@@ -52,6 +52,7 @@ class StoreHistory(Record):
 
     def commits(self, start: str, name: str) -> list[HistoryCommit]:
         """The commits up to `start` that changed the file `name` of the folder, newest first."""
+        # Topological, so that a commit comes before its parents whatever the clocks of their machines said.
         output = self.repository.run(
             "--literal-pathspecs", "log", "-z", "--topo-order", "--parents", "--no-notes", "--no-mailmap",
             "--encoding=UTF-8", "--format=tformat:%H%x00%P%x00%an%x00%aI%x00%s", start, "--", self.path(name),

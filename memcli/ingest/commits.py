@@ -73,6 +73,7 @@ def candidate(commit: Commit | None, message: str, diffs: Sequence[FileDiff]) ->
         "metadata": metadata,
         "provenance": {**provenance, "commit": commit.hash} if commit else provenance,
     }
+    # git accepts any number as the author's time, also one beyond all calendars.
     created_at = (time_or_none(commit.authored) or time_or_none(commit.committed)) if commit else None
     if created_at:
         fields["created_at"] = created_at
@@ -172,6 +173,7 @@ class CommitSource:
         """
         if self._met:
             yield {"unchanged": sum(self._known[commit] for commit in self._met)}
+        # Known commits are not read again, since a second run would take as long as the first.
         left = [commit for commit in self._listed if commit not in self._met]
         while left:
             before = self.commits
@@ -214,6 +216,7 @@ class StagedSource:
     def candidates(self) -> Candidates:
         """Yields a candidate for each file; together they replace all memories of staged changes. Raises ProviderError."""
         everything = [{"under": STAGED, "group": STAGED}]
+        # Also where nothing is staged any more, so that the memories of what was are retired.
         yield {"replaces": everything}
         diffs, conflicts = read_diffs(self._repository.stream(*_INDEX))
         self.skipped.update({"conflict": conflicts} if conflicts else {})
@@ -241,6 +244,7 @@ def _unfit(diff: FileDiff, secrets: Secrets) -> str:
         return "submodule"
     if LINK in diff.modes or diff.status == "retyped":
         return "link"
+    # A secret under a new name is still one.
     if secrets.cover(diff.file) or secrets.cover(diff.was):
         return "ignored"
     if reason := noise(diff.file):
@@ -249,6 +253,7 @@ def _unfit(diff: FileDiff, secrets: Secrets) -> str:
         return "binary"
     if not diff.hunks and diff.status != "renamed":
         return "mode" if diff.is_same_content else "empty"
+    # Only the diff of a new file has its beginning, where such a mark is.
     is_new = diff.status == "added"
     return "generated" if is_new and is_generated(diff.hunks[:600].decode(errors="replace")) else ""
 

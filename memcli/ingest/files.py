@@ -200,6 +200,8 @@ class FileSource:
 
         `known` turns the name of a file into the one in the metadata.
         """
+        # Names in memories are redacted, so that they are equal to what memcli would name the files, and not to the
+        # files.
         places = [known(place) for place in map(readable, self._places)]
         is_covered = any(place in ("", name) or name.startswith(f"{place}/") for place in places)
         if not is_covered or name in self._names:
@@ -214,6 +216,7 @@ class FileSource:
     @cached_property
     def _dates(self) -> dict[str, str]:
         """The normalized time of the last commit that changed each file, for files equal to the current commit."""
+        # Without these a file would be as new as its ingestion, and rank above the commits, which have their dates.
         from memcli.git.work_tree import dates_of
 
         files = list(self._found)
@@ -321,4 +324,5 @@ def _release_dates(sections: Sequence[FilePiece], root: str) -> dict[int, str]:
 
 def _places(file: str) -> list[Mapping[str, object]]:
     name = readable(file)
+    # Only memories of this file: a hand may have moved one of another file here, and that file may be gone.
     return [{"under": root, "source": name} for root in dict.fromkeys(file_places(file))]

@@ -85,6 +85,8 @@ def verbatim(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
         yield line, reader.is_verbatim
 
 
+# A reader of our own, with markdown-it-py as the oracle of its tests: that parses all inline text too, and does not
+# say which lines in a list are fenced or commented out.
 class _MarkdownReader:
     """A reader of one line after the other, with the open blocks as its state."""
 

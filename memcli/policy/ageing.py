@@ -21,6 +21,7 @@ from memcli.errors import UsageError
 from memcli.model.memory import Memory
 from memcli.regex import regex
 
+# Without decay a fact of last year and a guess of last month ranked above what was confirmed today.
 HALF_LIVES: Mapping[str, float] = {
     "fact": 30, "preference": 90, "procedure": 60, "correction": 365, "negative": 365, "inferred": 7,
 }  # fmt: skip

@@ -96,6 +96,7 @@ def find(shelf: Shelf, ref: str) -> Memory:
 
     Raises NotFoundError when there is none, UsageError when several ids have the prefix.
     """
+    # An id has precedence over an equal path in every command.
     exact = (shelf.get(ref) or shelf.at(ref)) if ref else None
     ids = ids_of(ref, shelf.ids_with_prefix) if exact is None else []
     return find_reference(ref, exact, ids, shelf.get, f"space {shelf.header.name!r}")

@@ -220,6 +220,7 @@ def _due(memory: Memory, now: str, rules: dict[str, float]) -> Removal | None:
 
 
 def _distrust(seen: Iterable[str], newest: str, now: str) -> str:
+    # By a wrong clock every memory may be due at once.
     last = ""
     for time in filter(None, seen):
         with suppress(UsageError):  # a hand-edited header may have any text

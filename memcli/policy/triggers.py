@@ -86,6 +86,7 @@ def path_triggers(texts: Iterable[str]) -> list[str]:
 
 def lost_globs(triggers: Sequence[Sequence[str]], files: Iterable[str]) -> list[tuple[int, str]]:
     """The path triggers that match none of the files, each with its number among `triggers`."""
+    # A memory with globs is shown only where one matches: after its files were moved or deleted, it would never be.
     globs = [(owner, text) for owner, texts in enumerate(triggers) for text in path_triggers(texts)]
     patterns = PatternSet([read_trigger(text).expression for _, text in globs], whole=True)
     left = {*range(len(globs))} - {*patterns.refused}

@@ -199,8 +199,7 @@ class InjectionRule(Record):
 
 
 _FILE = RuleFile(__package__)
-# Rules are by what a text asks for. With one rule for each known phrasing, little more than half of an unseen set was
-# found.
+# Rules are by what a text asks for: rules for known phrasings found little more than half of an unseen set.
 RULES: tuple[InjectionRule, ...] = tuple(
     InjectionRule(
         row["reason"],
@@ -360,6 +359,7 @@ def inspect(memory: Memory) -> InstructionFinding | None:
     reasons = find_reasons(whole)
     if not reasons:
         return None
+    # An order in parts, one in each of several fields, is only found in all of them together.
     guilty = [text for text in texts if find_reasons(text)] or [whole]
     return InstructionFinding(tuple(sorted(reasons)), text_hash("\0".join(guilty)))
 

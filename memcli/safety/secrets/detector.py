@@ -196,6 +196,7 @@ _AFTER_WRAP = 6
 _WRAPPED = BytesPattern(
     rf"[0-9A-Za-z_+/=.-]{{{_BEFORE_WRAP}}}\r?\n[\t >#|*+]{{0,40}}[0-9A-Za-z_+/=.-]{{{_AFTER_WRAP}}}", (b"\n",)
 )
+# The code of a printable ASCII character, a tab or a line end begins with one of these letters.
 _BASE64 = BytesPattern(
     r"(?:^|[^0-9A-Za-z+/_-])((?:[CDI-Za-f][0-9A-Za-z+/_-]{3}(?:\r?\n[\t ]{0,40})?){6,}(?:[CDI-Za-f][0-9A-Za-z+/_-]{1,2}={0,2})?)"
 )
@@ -347,6 +348,7 @@ class Detector:
         narrow = object.__new__(Detector)
         narrow.__dict__.update(self.__dict__)
         narrow._wide = self
+        # In all views: a secret in base64 or behind escapes has no keyword in the text itself.
         readings = "\n".join(_readings(whole, _DEPTH))
         suspects = self._index.by_keyword(readings)
         if suspects and is_worth_re2(len(readings)):
@@ -379,10 +381,12 @@ class Detector:
                 if view is not None:
                     found += _added(self._find_plain(view.text, view.text.encode()), view, known)
             if (view := joined(data)) is not None:
+                # Only rules by format: a name and a value that are side by side by the join alone mean nothing.
                 rules = self._index.formats.suspects(view.text)
                 found += _added(chain.from_iterable(_by_rule(rule, view.text.encode()) for rule in rules), view, known)
             for start, end, inner in blobs(data):
                 hits = [hit for hit in self.find(inner, depth - 1) if hit.kind != EMAIL]
+                # The whole encoded word is redacted, so one secret in it is enough.
                 found += [replace(hit, start=start, end=end) for hit in hits[:1]]
         if self._allowed:
             found = [hit for hit in found if self.sign(hit.value) not in self._allowed]
