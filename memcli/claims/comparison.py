@@ -63,6 +63,7 @@ def compare(new: Claim, old: Claim, cosine: float | None = None) -> Relation | N
         adds = missing(values_of(old.text), values_of(new.text))
         reason = "the same words" if cosine is None else "the same claim in other words"
         return Relation(DUPLICATES, f"{reason}, but it lacks {adds}" if adds else reason, adds=adds, score=score)
+    # Rules miss most contradictions, but whoever stores the second note on a matter can tell which one holds.
     return Relation(RELATED, "the same matter", score=score) if score >= _least(MATTER, cosine) else None
 
 

@@ -139,6 +139,7 @@ def _date(words: Sequence[Word], at: int) -> _Read | None:
 def _code(words: Sequence[Word], at: int) -> _Read | None:
     """`ES2020`, `gpt-4o-mini`: a name of letters followed by a number."""
     word = words[at]
+    # As values, so that a plain difference is found without vectors too.
     match = _CODE.fullmatch(word.low) if word.is_name and not choice_of(word) else None
     return (f"{CODE}{match[1] or match[3]}", match[2] or match[4], 1, word.text) if match else None
 

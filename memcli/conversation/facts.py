@@ -106,6 +106,7 @@ def judged(messages: Sequence[Message]) -> Iterator[list[tuple[FactCandidate, di
 
 def _of_sentence(one: FactCandidate) -> dict[str, float]:
     # Vectors of sentences are no features: they added nothing once more labelled sentences were there.
+    # Cues instead of clauses: a grammar of these found half as many of the facts in unseen conversations.
     found = dict.fromkeys([name for name, cue in CUES.items() if cue.search(one.bare)], 1.0)
     found |= dict.fromkeys(_AS.get(plain_kind(one.bare), ()), 1.0)
     count = len(UNSPACED.sub(lambda run: " " + "x " * (len(run[0]) // _CHARACTERS), one.statement.bare).split())

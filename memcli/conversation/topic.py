@@ -49,6 +49,7 @@ _FILLER = regex(
 )
 _CODE_BLOCK = regex(r"```[^`]{0,20000}(?:```|\Z)")
 _CODE_MARKS = frozenset("{}();=<>[]|&$\\/")
+# A short follow-up shares neither words nor meaning with the prompt before it, so its form has to show what it is.
 CUES = {
     "says so": regex(
         r"^(?:(?:now|next|and|on)\b[\s,:]*)*(?:(?:to |let'?s |can we |we can |i'?d like to )*(?:(?:a |the |one |some)?(?:new|next|another|other|different|unrelated|separate)(?: \w+)?? (?:topic|task|subject|question|issue|thing|item|problem|project|ticket|feature|story|request)\b(?! (?:is|of|about) )"

@@ -236,6 +236,7 @@ def chosen(tree: Condensed, max_cluster_size: int | None = None) -> list[int]:
     is_chosen = [True] * len(stabilities)
     within = [0.0] * len(stabilities)
     for cluster in range(len(stabilities) - 1, 0, -1):
+        # By stability alone, one cluster had most of the memories of a conversation.
         is_too_large = max_cluster_size is not None and tree.sizes[cluster] > max_cluster_size
         if within[cluster] > stabilities[cluster] or is_too_large:
             is_chosen[cluster] = False
@@ -269,6 +270,7 @@ def _single_linkage(order: Sequence[int], heights: Sequence[float]) -> list[_Mer
     return merges
 
 
+# Not by scikit-learn, whose labels these are: with SciPy it installs 200 MB.
 def hdbscan(
     vectors: NDArray[Any],
     min_cluster_size: int = 5,

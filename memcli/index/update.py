@@ -212,6 +212,7 @@ def renew_windows(
 ) -> None:
     """Brings the windows of these groups up to date. `texts` has the texts of rows that were already read. A changed memory gets
     a new row, so the window of a known pair of rows is unchanged."""
+    # An answer often repeats no word of its question, so talk is also embedded together with what was said before it.
     for group in sorted(set(groups)):
         members = "SELECT row FROM memory WHERE grp = ? AND kind IN ? ORDER BY position"
         rows = list(select(connection, members, group, list(TALK_KINDS)))

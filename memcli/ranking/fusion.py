@@ -73,6 +73,7 @@ FIRST = 50
 """The number of best rows by words whose missing vectors are computed first; without one of these the ranking is degraded."""
 CONTEXT_CANDIDATES = 100
 """The number of best rows whose groups are scored."""
+# The members of more groups answered no more questions about repositories, in more time.
 KIN_GROUPS = 5
 """The number of best groups all of whose members become candidates."""
 # Documents and changes repeat the words of whole sentences, notes do not: a larger share answers more questions about
@@ -392,6 +393,7 @@ def add_context(
 
     The result is a weighted mean with the memory's own parts, so that a memory with a group has no advantage over one without.
     """
+    # The words of a commit are spread over its files, so that the group as one text shows more than its parts.
     by_words = group_bm25(stats, groups)
     high = max(by_words.values(), default=0.0)
     own = {row: sum(why.values()) for row, why in parts.items()}

@@ -54,6 +54,7 @@ class Scorer:
 
     def __init__(self, backend: ScoringScheme) -> None:
         self._backend = backend
+        # Weak, so that a process that stays does not hold the views of spaces that it has closed.
         self._built: tuple[weakref.ref[IndexedSpace], RowSet, Mapping[int, Entry], Any] | None = None
 
     def __call__(self, query: Query, view: IndexedSpace) -> Ranking:
