@@ -231,8 +231,8 @@ _BLOCK = 50
 def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -> list[Memory]:
     """The memories that `refs` name, redacted; with `as_stored`, for editing, unchanged.
 
-    Redacted ones are also searched in the user-wide store, as recall does. Raises NotFoundError for the first that does not
-    exist.
+    Without `as_stored`, the names are also looked up in the user-wide store, as recall does. Raises NotFoundError for the first
+    that no memory has.
     """
     if not as_stored:
         found, errors = get_with_digests(workspace, refs)

@@ -50,6 +50,7 @@ def alter(
     copies = Copies(workspace)
 
     def apply(shelf: Shelf) -> Change:
+        # A store on a server may repeat the transaction, and with it this function.
         after.clear()
         draft = copies.over(shelf, refs, related)
         found = {memory.id: memory for memory in (copies.find(draft, ref) for ref in refs)}

@@ -33,8 +33,8 @@ _NOT_OF_AN_ITEM = (LockedError, StoreError, CorruptError, RefusedError, OSError)
 
 
 class _Prepared(Record):
-    """A candidate and the places that it replaces (None: nothing is left at these places); or the mark that the commit `read`
-    is complete, of which the last `count` candidates are."""
+    """A candidate, and the `places` whose memories it replaces with its neighbours; without a candidate, nothing is left there.
+    Or, with `read`, the mark that all `count` candidates of this commit have been yielded."""
 
     candidate: Candidate | None = None
     places: Sequence[Place] = ()

@@ -85,6 +85,7 @@ class LinkedStore:
         severed: list[Severed] = []
 
         def apply(shelf: Shelf) -> Change:
+            # A server may repeat the transaction, and with it this function.
             severed.clear()
             put = []
             for memory in shelf.load().objects:

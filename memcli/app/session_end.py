@@ -35,7 +35,7 @@ from memcli.summarize.paths import short_slug
 from memcli.summarize.summaries import clip
 
 Results = Mapping[str, int]
-"""The memories that earlier ends of a session made: their versions by digests of their text, and of their path (0)."""
+"""What earlier ends of a session made: the version of each memory by a digest of its text, and 0 by one of its path."""
 # A text or path that somebody purges later must not stay here: the digest is enough to recognize it.
 _LENGTH = 32
 """The number of hex digits of these digests."""
@@ -97,8 +97,8 @@ def offer_facts(
 
 
 def drop_stale(over: Workspace, session: Session, current: set[str], earlier: Results) -> set[str]:
-    """Deletes the memories of earlier ends of a session that are not in `current`, the ids of this end's. Returns the digests
-    that are to be removed from the results."""
+    """Deletes the memories that earlier ends of a session made and this end did not: `current` are the ids of those it made.
+    Returns their digests, which no longer belong to the results."""
     old = [
         memory
         for memory in _stored(over, session)

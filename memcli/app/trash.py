@@ -75,6 +75,7 @@ def collect(
             erased = [Touched(m.id, "", memory_digest(m), "", m.created_at) for m in run.space.objects]
             workspace.audit.record(run.space.name, "erase", erased)
             emptied.append(run)
+        # The next collection compares the clock with it.
         workspace.trash.note_collection(workspace.space, now)
         list_gaps(workspace)  # removes gaps of spaces whose policy no longer allows them
     return Collected(plan, None, receipt.run, tuple(emptied))

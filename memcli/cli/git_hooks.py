@@ -59,6 +59,7 @@ def install_hooks(session: CommandContext, names: Sequence[str]) -> ChangedHooks
 
     try:
         workspace = over_repo(session.open())
+        # First, since the .gitignore that came with the clone may lack lines: git must not see what is built.
         complete_ignore(Layout(workspace.root))
         has_repo = not is_missing(workspace)
     except MemcliError as error:  # the hooks are installed

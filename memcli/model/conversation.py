@@ -67,6 +67,7 @@ class Session(Record):
     version: int = 1
 
 
+# Over two wire formats: Anthropic's messages, and OpenAI's chat completions, which the others offer, too.
 PROVIDERS = ("openai", "anthropic", "google", "ollama", "huggingface", "custom")
 
 

@@ -296,6 +296,8 @@ def _zsh() -> str:
         specs = []
         for option in command.options:
             for flag in flags_of(option):
+                # To `_arguments`, `*` allows an option again, and parentheses list what it excludes: `(- *)` is all the
+                # rest. After the name, `=` means that the value may follow a sign, and `+` that it may follow at once.
                 others = "*" if option.many else "(- *)" if option is _HELP else f"({' '.join(flags_of(option))})"
                 mark = "" if option.type is bool else "=" if flag.startswith("--") else "+"
                 specs.append(f"{others}{flag}{mark}[{_zsh_text(option.help)}]{_zsh_value(option)}")
@@ -347,6 +349,7 @@ def _fish() -> str:
 
 def _fish_value(field: Field) -> str:
     found = completed(field)
+    # With -F, `complete` offers files though the command as a whole has none, and with -f none.
     if found == "files":
         return " -F"
     if isinstance(found, str):
