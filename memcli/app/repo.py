@@ -262,6 +262,7 @@ def refer_to_copies(
     refs = {ref for ref in named if ref not in own}
     if not refs or workspace.is_space_named or workspace.space != workspace.main or not workspace.has_space(REPO):
         return candidates, supersedes
+    # Other clones lack the derived space, so that no memory of `main` may refer to one of it.
     copies = Copies(workspace)
     ids: dict[str, str] = {}
 

@@ -108,6 +108,7 @@ def current(workspace: Workspace, *states: str) -> Session:
 
     Raises NotFoundError where there is none, UsageError where two were started in the same second.
     """
+    # An import is a conversation that was held elsewhere: nothing is added to it by default.
     found = [session for session, problem in list_sessions(workspace) if not problem and not session.source]
     in_state = ([session for session in found if session.state == state] for state in states)
     chosen = next((some for some in in_state if some), [])

@@ -296,8 +296,8 @@ def _zsh() -> str:
         specs = []
         for option in command.options:
             for flag in flags_of(option):
-                # To `_arguments`, `*` allows an option again, and parentheses list what it excludes: `(- *)` is all the
-                # rest. After the name, `=` means that the value may follow a sign, and `+` that it may follow at once.
+                # To `_arguments`, `*` allows an option again, and parentheses list what it excludes: `(- *)` is all else.
+                # `--name=` takes `--name=X` and `--name X`, and `-n+` takes `-nX` and `-n X`.
                 others = "*" if option.many else "(- *)" if option is _HELP else f"({' '.join(flags_of(option))})"
                 mark = "" if option.type is bool else "=" if flag.startswith("--") else "+"
                 specs.append(f"{others}{flag}{mark}[{_zsh_text(option.help)}]{_zsh_value(option)}")
