@@ -79,6 +79,7 @@ def _ask_helper(args: list[str]) -> None:
     if mode == "auto":
         from memcli.extras.helper.starting import start_helper
 
+        # At the exit, so that the command that starts it does not wait for it.
         atexit.register(start_helper)
 
 

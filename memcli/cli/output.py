@@ -74,6 +74,7 @@ def read_input(limit: int) -> bytes:
     return data[:limit]
 
 
+# Not at once: to import Rich takes longer than most commands.
 _PROGRESS_AFTER_SECONDS = 1.0
 _LINE_AFTER_SECONDS = 10.0
 

@@ -204,6 +204,7 @@ class CommandContext:
 
         with suppress(MemcliError):
             root = locate(self.options, self._environ)
+            # Under a frozen clock nothing may depend on what another process holds.
             if root is not None and not self.is_frozen:
                 process = os.getpid()
                 extra("helper.starting").start_helper(root, f"{self._command} {process}", [process])
@@ -436,5 +437,6 @@ OF_EXTRAS = {
 }  # fmt: skip
 """The commands of extras, with their modules below `extras/`. A name of two words is a subcommand, listed before those that the
 group declares itself."""
+# Few, since a name can never be taken back; other tools' names are answered with ours (`_ELSEWHERE` in `main.py`).
 ALIASES = {"show": "get", "add": "remember", "rm": "forget"}
 """Other names of commands."""

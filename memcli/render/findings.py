@@ -62,6 +62,7 @@ def as_sarif(findings: Sequence[GuardFinding]) -> str:
             "locations": [
                 {
                     "physicalLocation": {
+                        # By `%SRCROOT%`, code scanning means the root of the repository.
                         "artifactLocation": {"uri": quote(f.file), "uriBaseId": "%SRCROOT%"},
                         "region": {"startLine": f.line},
                     }

@@ -249,6 +249,7 @@ def command(session: CommandContext, options: RecallOptions) -> int:
     workspace = session.open(backend=options.backend, rev=options.rev, model=options.model)
     if options.no_usage:
         workspace = workspace.copy_with(is_noted=False)
+    # For people alone: a program would get it with every answer.
     if options.rev is None and name != "json" and sys.stderr.isatty():
         _note_missing(session, workspace)
     query = replace(_query(session, options, workspace.clock()), edits=edits)

@@ -72,6 +72,7 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
     memories = [memory for memory in memories if memory not in upkeep]
     _check_targets(workspace, memories)
     there = {memory.id for memory in load_space(workspace.store, workspace.space).objects}
+    # They may have waited for long: the policy may have changed, or somebody have edited the file.
     memories = workspace.redactor.rewrite(memories, workspace.store.policy(workspace.space))
     found = [candidate_of(memory) for memory in memories]
     # One whose target has gone would fail after others were stored, and could never be accepted.
