@@ -166,6 +166,7 @@ def _reason(error: orjson.JSONDecodeError) -> str:
     return error.msg.split(": line ")[0]
 
 
+# Scores are such floats; for their sake alone a recall would import orjson.
 _LEAST_PLAIN, _MOST_PLAIN = 1e-4, 1e15
 """Floats from 1e-4 to below 1e15 are written without an exponent; the two libraries write exponents differently."""
 _ON_ONE_LINE = JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -76,6 +76,7 @@ def choose(
     chosen = []
     left = tokens
     seen = set()
+    # Also parts without a shared word: with shared words alone a snapshot had a small part of what fits.
     for n in _ranked(values):
         part = parts[n]
         cost = count_tokens(part.text)

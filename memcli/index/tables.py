@@ -211,4 +211,5 @@ LAST = "\U0010ffff"
 
 
 def _any(terms: Iterable[str]) -> str:
+    # Quoted, since a hyphen, a dot, AND and NOT are syntax of FTS5.
     return " OR ".join(f'"{term}"' for term in terms)

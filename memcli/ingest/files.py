@@ -176,6 +176,7 @@ class FileSource:
             self._done += 1
             try:
                 text = to_text(read_bytes(os.path.join(self._root, file), self._root))
+                # What a user names is read, whatever it looks like; the marks are for what is found in folders.
                 if not is_named and is_generated(text):
                     raise UnfitError("generated")
             except UnfitError as unfit:

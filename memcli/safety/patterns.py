@@ -49,7 +49,7 @@ def re2_pattern(text: str) -> Any:
 
 def compile_pattern(text: str, at: str, hint: str = "RE2 has no lookaround and no backreferences") -> Any:
     """A user's pattern, compiled. Raises UsageError naming the field `at` for one that RE2 does not accept."""
-    # Not `re`, in which `(a+)+$` may take hours on one line; and patterns come with the policy of a clone.
+    # Not `re`, in which `(a+)+$` may hang on one line; and patterns come with the policy of a clone.
     import re2
 
     if len(text) > MAX_PATTERN:

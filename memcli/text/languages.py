@@ -117,6 +117,7 @@ def pairs(run: str) -> list[str]:
     found: list[str] = []
     scripts = [(match.lastgroup, match[0]) for match in _ONE_SCRIPT.finditer(run)]
     for script, text in scripts:
+        # Pairs with grammar in them occur in any text, and would make all texts alike.
         if script == "hiragana" and len(scripts) > 1:
             continue
         for part in _GRAMMAR.split(text) if script in ("han", "hangul") else [text]:
@@ -125,6 +126,7 @@ def pairs(run: str) -> list[str]:
     return found
 
 
+# Without these patterns nothing that was said in these languages was a fact.
 _PLAIN: Sequence[tuple[str, re.Pattern[str]]] = (
     (
         "decision",

@@ -546,6 +546,7 @@ def _added(hits: Iterable[SecretHit], view: TextView, known: Sequence[SecretHit]
 
 
 def _by_rule(rule: SecretRule, data: bytes) -> Iterator[SecretHit]:
+    # Imported when a rule matches: it compiles many patterns, and most texts have nothing to check.
     from memcli.safety.secrets.secret_checks import is_secret
 
     rank = _RANKS[id(rule)]
