@@ -49,12 +49,6 @@ class Filled:
     def purge(self, *options: str) -> Result:
         return self.run("forget", self.path, *(options or NOW))
 
-    def purge_twice(self) -> Result:
-        """Purges what is in the trash already once more, at once."""
-        self.purge("--purge", "--yes")
-        self.remember()
-        return self.purge()
-
     def holding(self, word: str = SECRET) -> list[str]:
         """The files of the store that hold the word, in any case."""
         files = (path for path in sorted(self.store.rglob("*")) if path.is_file())
@@ -90,11 +84,6 @@ def test_no_byte_is_left(filled: Filled, how: str) -> None:
     assert filled.holding() == []
     assert SECRET not in filled.run("restore", "--list").out
     assert filled.run("forget", "other", "--now").code == 2  # that is for purges alone
-
-
-def test_an_earlier_deletion_leaves_the_trash_too(filled: Filled) -> None:
-    filled.purge_twice()
-    assert filled.holding() == []
 
 
 def test_what_is_out_of_its_grace_leaves_no_trace(filled: Filled) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import signal
@@ -16,7 +15,7 @@ from memcli.errors import CorruptError, MemcliError, StoreError
 from memcli.model.space import Change, Space
 from memcli.ports import Shelf, Store
 from memcli.store.atomic import TEMP_MARK, create_file, place_file, replace_file, write_file
-from memcli.store.layout import Layout, find_root, make_root
+from memcli.store.layout import Layout, find_root
 from memcli.store.lock import locked
 from memcli.store.snapshot import fingerprint_of
 from tests.conftest import NOW, memory, rewrite
@@ -50,18 +49,6 @@ def test_fetch_reads_places_and_falls_back_to_the_file(store: Store, file: Path)
         snapshot.fetch([("mem_none", 0, 1)])
 
 
-def test_a_hand_edited_file_is_read_and_written_whole(store: Store, file: Path) -> None:
-    """Only into what this store wrote itself may a change be spliced."""
-    put(store, "a", "b")
-    file.write_text(json.dumps(json.loads(file.read_text()), indent=4, ensure_ascii=False))
-    snapshot = store.open("main")
-    assert [start for _, start in snapshot.records()] == [-1, -1]
-    assert [m.id for m in snapshot.fetch([("mem_b", -1, 0)])] == ["mem_b"]
-    after = put(store, "c")
-    assert [m.id for m in after.objects] == ["mem_a", "mem_b", "mem_c"]
-    assert file.read_bytes() == encode_space(after)
-
-
 @pytest.mark.parametrize("is_noted", [False, True])
 def test_a_file_of_version_1_is_read_as_it_is_and_written_in_version_2(
     store: Store, file: Path, tmp_path: Path, is_noted: bool
@@ -81,24 +68,6 @@ def test_a_file_of_version_1_is_read_as_it_is_and_written_in_version_2(
     rewrite(store, lambda space: space)
     assert file.read_bytes() == encode_full(before)
     assert encode_space(put(store, "c")) == file.read_bytes()
-
-
-def test_a_damaged_file_is_not_written_over(store: Store, file: Path) -> None:
-    for data in (b"", b"{", b"<<<<<<< ours\n", b'{"format": "memcli/space", "version": 1}'):
-        file.write_bytes(data)
-        with pytest.raises(CorruptError):
-            put(store, "a")
-        assert file.read_bytes() == data
-
-
-def test_a_newer_file_is_read_only(store: Store, file: Path) -> None:
-    put(store, "a")
-    before = file.read_bytes().replace(b'"version": 2', b'"version": 9')
-    file.write_bytes(before)
-    assert len(store.open("main").load().objects) == 1
-    with pytest.raises(CorruptError, match="newer"):
-        put(store, "b")
-    assert file.read_bytes() == before
 
 
 def test_a_file_under_another_name_is_refused(store: Store, file: Path) -> None:
@@ -172,17 +141,3 @@ def test_the_store_is_found_from_below(layout: Layout, tmp_path: Path) -> None:
     below.mkdir(parents=True)
     assert find_root(str(below), "/nowhere") == layout.root
     assert find_root(str(below), str(tmp_path / "a")) is None  # the search ends at home
-
-
-@pytest.mark.parametrize("make", ["link", "file"])
-def test_what_is_no_folder_is_no_store(tmp_path: Path, make: str) -> None:
-    root, elsewhere = tmp_path / ".memory", tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    if make == "link":
-        root.symlink_to(elsewhere)
-    else:
-        root.write_text("")
-    for act in (lambda: find_root(str(tmp_path), "/nowhere"), lambda: make_root(str(root))):
-        with pytest.raises(StoreError):
-            act()
-    assert not list(elsewhere.iterdir())

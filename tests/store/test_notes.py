@@ -27,13 +27,6 @@ def on_disk(tmp_path: Path) -> bytes:
     return b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
 
 
-def test_an_answer_is_kept_for_its_user_alone(kept: LocalAnswers, tmp_path: Path) -> None:
-    assert kept.get("a") is None
-    kept.keep("a", {"text": "é"}, kind="text", since=kept.erasures())
-    assert kept.get("a") == {"text": "é"}
-    assert (tmp_path / "local/state.db").stat().st_mode & 0o777 == 0o600
-
-
 def test_texts_are_erased_with_answers_about_questions_and_verdicts_stay(kept: LocalAnswers, tmp_path: Path) -> None:
     for only_questions in (True, False):
         kept.erase(only_questions=only_questions)

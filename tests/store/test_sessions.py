@@ -417,8 +417,3 @@ def test_what_is_no_session_is_named_and_left(
     found = sorted(kind for kind, mended in check(layout, repair=True) if not mended)
     assert found == ["strange"] * 4 + ["unreadable"] * 2
     assert sessions.ids("main") == ["ses_dir", "ses_link", path.stem]
-
-
-def test_a_sound_session_of_many_messages_has_no_findings(sessions: FileSessions, layout: Layout, path: Path) -> None:
-    sessions.append("main", path.stem, lambda _: [Message(0, "user", str(n), key=f"{n}") for n in range(500)])
-    assert check(layout) == []

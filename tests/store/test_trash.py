@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memcli.codec.run import decode_run, encode_run
 from memcli.codec.space import encode_memory, encode_space
-from memcli.errors import CorruptError, StoreError
+from memcli.errors import StoreError
 from memcli.model.space import Space
 from memcli.record import replace
 from memcli.store.layout import Layout
@@ -71,11 +71,6 @@ def test_a_damaged_run_is_told_of_and_left_out(trash: FileTrash, folder: Path, t
     (folder / "notes.json").write_bytes(data)
     (folder / "20240101T000000Z-00000000.json").mkdir()
     assert (len(trash.runs()), len(told)) == (1, 2)
-
-
-def test_a_space_file_is_no_run() -> None:
-    with pytest.raises(CorruptError, match="no record of what removed it"):
-        decode_run("x", encode_space(Space("main")), "here")
 
 
 def test_no_link_leads_out_of_the_store(trash: FileTrash, folder: Path, tmp_path: Path) -> None:
