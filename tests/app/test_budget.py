@@ -170,11 +170,6 @@ def test_json_shortens_sections_instead_of_dropping_them() -> None:
     assert [item["path"] for item in whole["raw"]] == [s["path"] for s in whole["sections"]]
 
 
-def test_a_budget_below_the_frame_is_refused() -> None:
-    with pytest.raises(UsageError, match="too small"):
-        fit(bundle([]), RENDERERS["prompt"](), 5)
-
-
 def test_weak_evidence_gets_half_the_budget_but_for_what_would_not_fit() -> None:
     render = RENDERERS["prompt"]()
     sure = bundle([section(n) for n in range(6)])

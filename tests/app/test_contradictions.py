@@ -98,6 +98,15 @@ def test_a_merge_drops_nothing_that_only_the_new_one_has(
     assert len(store.stored()) == 2
 
 
+def test_another_value_contradicts_and_is_not_merged(store: Checked) -> None:
+    (old,) = store.tell(MODEL)
+    store.tell(OTHER_MODEL, merges=True)
+    assert [(one.id, one.kind, one.reason) for one in store.found[0]] == [
+        (old, "contradicts", "gpt-7 here, gpt-4o-mini there")
+    ]
+    assert sorted(memory.raw for memory in store.stored().values()) == [MODEL, OTHER_MODEL]
+
+
 def test_a_memory_that_changed_after_it_was_compared_takes_nothing_in(store: Checked) -> None:
     (old,) = store.tell(OLD)
     over = store.over()

@@ -26,7 +26,7 @@ CHANGES: list[Callable[[Workspace, str], Any]] = [
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_has_changed_meanwhile_is_left_alone(workspace: Workspace, change: Callable[..., Any]) -> None:
+def test_only_what_has_changed_meanwhile_is_left_alone(workspace: Workspace, change: Callable[..., Any]) -> None:
     workspace.store.update("main", lambda _: Change((memory("a"),)))
     ((_, digest),), _ = get_with_digests(workspace, ["mem_a"])
     pin(workspace, ["mem_a"], pinned=True)
@@ -35,11 +35,6 @@ def test_what_has_changed_meanwhile_is_left_alone(workspace: Workspace, change: 
         change(workspace, digest)
     assert isinstance(found.value, ConflictError)
     assert get(workspace, ["mem_a"]) == before
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_what_is_as_it_was_read_is_changed(workspace: Workspace, change: Callable[..., Any]) -> None:
-    workspace.store.update("main", lambda _: Change((memory("a"),)))
     ((_, digest),), _ = get_with_digests(workspace, ["mem_a"])
     change(workspace, digest)
 

@@ -8,11 +8,9 @@ from memcli.app.edit import edit, forget, pin, tag
 from memcli.app.homes import by_home, home_of_link
 from memcli.app.purge import purge
 from memcli.app.workspace import Workspace
-from memcli.errors import NotFoundError, UsageError
-from memcli.extras.feedback.judging import feedback
+from memcli.errors import UsageError
 from memcli.extras.links.linking import link, unlink
 from memcli.extras.restore.restoring import by_trash, restore, restore_run, trashes
-from memcli.model.usage import HELPFUL
 from tests.app.conftest import Project
 
 HERE, THERE = "tools/uv", "style/tabs"
@@ -80,17 +78,6 @@ def test_a_path_that_both_stores_have_is_that_of_the_project(project: Project) -
     for ends in ((HERE, THERE), (THERE, HERE)):  # a link does not lead from one store to another
         with pytest.raises(UsageError):
             home_of_link(project.over(), *ends)
-
-
-@pytest.mark.usefixtures("wide")
-def test_a_bad_ref_does_not_hide_the_good_ones(project: Project) -> None:
-    homes, missing = by_home(project.over(), ["no/where", HERE, "nor/here", THERE])
-    assert [own for _, own in homes] == [[HERE], [THERE]]
-    assert str(missing).startswith("no memory 'no/where' in space 'main'; no memory 'nor/here' in")
-    with pytest.raises(NotFoundError):
-        by_home(project.over(), ["no/where", "nor/here"])
-    judged, error = feedback(project.over(), ["no/where", HERE, THERE], HELPFUL)
-    assert ([one.memory.path for one in judged], bool(error)) == ([HERE, THERE], True)
 
 
 def test_what_sessions_yielded_is_changed_in_the_journal(project: Project) -> None:

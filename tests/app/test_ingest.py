@@ -61,16 +61,16 @@ def test_one_that_cannot_be_prepared(workspace: Workspace, monkeypatch: pytest.M
     assert failure.reason.startswith("IndexError in test_ingest.py:")
 
 
-@pytest.mark.parametrize("replaces", [[], [{"under": "notes"}]])
+@pytest.mark.parametrize(("replaces", "least"), [([], 32), ([{"under": "notes"}], 32), ([{"under": "notes"}], 2)])
 def test_one_that_cannot_be_stored(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, replaces: list[dict[str, str]]
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, replaces: list[dict[str, str]], least: int
 ) -> None:
+    monkeypatch.setattr(ingesting, "_LEAST", least)  # 2: the poisoned one is in the first write of two
     ingest(workspace, Given([{"path": "notes/old", "raw": "old", "metadata": {"source": "old.md"}}]))
     monkeypatch.setattr(desk, "screened", poisoned(desk.screened, lambda memory: memory.raw))
     done = ingest(workspace, three(replaces=replaces))
     # What it would have replaced stays: perhaps it was this one.
     assert (texts(workspace), [f.file for f in done.failed]) == (["first", "old", "third"], ["1.md"])
-    monkeypatch.undo()
 
 
 def test_a_disk_that_fails_is_no_fault_of_an_item(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,16 +199,6 @@ def test_a_place_told_of_in_several_writes_loses_what_none_of_them_has(
     done = ingest(workspace, staged("a", "c", "e", "f"))
     assert (done.created, done.deduplicated, done.retired) == (1, 3, 2)
     assert texts(workspace) == [f"Text of {name}." for name in "acef"]
-
-
-def test_where_one_of_a_place_cannot_be_stored_nothing_of_it_goes(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ingest(workspace, Given([{"path": "notes/old", "raw": "old", "metadata": {"source": "old.md"}}]))
-    monkeypatch.setattr(ingesting, "_LEAST", 2)  # the poisoned one is in the first write of two
-    monkeypatch.setattr(desk, "screened", poisoned(desk.screened, lambda memory: memory.raw))
-    done = ingest(workspace, three(replaces=[{"under": "notes"}]))
-    assert (texts(workspace), len(done.failed)) == (["first", "old", "third"], 1)
 
 
 def test_an_error_between_two_writes_says_what_was_done() -> None:

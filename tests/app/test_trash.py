@@ -213,19 +213,6 @@ def test_a_dry_run_is_what_is_done(project: Project) -> None:
     assert [m.path for m in restore(project.over(now=LATER), ["log/a"]).due] == ["log/a"]
 
 
-def test_collection_needs_a_policy_and_keeps_pins(project: Project) -> None:
-    project.fill("old", "kept")
-    project.pin("kept")
-    late = project.over(now=LATER)
-    assert collect(late).plan.rules == ()
-    project.policy(ttl_days=30)
-    with pytest.raises(RefusedError, match="allow_delete"):
-        collect(late)
-    project.policy(**FOREVER)
-    plan = collect(late).plan
-    assert ([r.memory.path for r in plan.removals], len(plan.pinned)) == (["old"], 1)
-
-
 def test_a_full_space_takes_what_it_may_and_a_restore_does_not_overfill_it(project: Project) -> None:
     project.fill("decision/a", "inferred/b")
     project.policy(max_objects=2)

@@ -165,16 +165,6 @@ def test_formats_and_quiet(run: Run) -> None:
     assert run("recall", "quiet", "-q").out
 
 
-def test_recall_by_kind_and_empty_answers(run: Run) -> None:
-    remember(run, "We chose PostgreSQL.", "--kind", "decision")
-    remember(run, "Something else.", "--kind", "fact")
-    found = run("recall", "--kind", "decision", "--json").json
-    assert [s["kind"] for s in found["sections"]] == ["decision"]
-    empty = run("recall", "xylophone quartz", "--json")
-    assert (empty.code, empty.json["reason"] in ("no_match", "below_floor")) == (0, True)
-    assert run("recall", "xylophone quartz", "--fail-empty").code == 3
-
-
 def test_a_recall_does_not_wait_for_thousands_of_vectors(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMCLI_EMBEDDER", "hashed")
     for n, animal in enumerate(("zebra", "okapi", "tapir")):

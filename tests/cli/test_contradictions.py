@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 
 from memcli.cli import submit
-from memcli.extras.upkeep.maintain import scan
-from memcli.wiring.workspace import open_workspace
-from tests.app.test_contradictions import MODEL, NEW, OLD, OTHER_MODEL, SAME
+from tests.app.test_contradictions import NEW, OLD, SAME
 from tests.conftest import Run
 
 
@@ -121,27 +119,6 @@ def test_meaning_finds_more(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     remember(run, "GPU nodes are scaled to zero at night because of cost.", "--embed")
     answer = remember(run, "We scale GPU machines to zero overnight to save money.", "--embed")
     assert [one["reason"] for one in answer["duplicates"]] == ["the same claim in other words"]
-
-
-@pytest.mark.parametrize("embed", [[], ["--embed"]])
-@pytest.mark.parametrize("batch", [False, True])
-def test_another_value_contradicts_and_is_not_merged(
-    run: Run, monkeypatch: pytest.MonkeyPatch, embed: list[str], batch: bool
-) -> None:
-    monkeypatch.setenv("MEMCLI_EMBEDDER", "onnx")
-    run("init")
-    old = remember(run, MODEL, *embed)
-    if batch:
-        line = json.dumps({"raw": OTHER_MODEL})
-        told = run("remember", "--batch", "-", "--merge", "--json", *embed, stdin=line).out
-        (new,) = json.loads(told)["memories"]
-    else:
-        new = remember(run, OTHER_MODEL, "--merge", *embed)
-    assert new["contradicts"] == [{"id": old["id"], "path": old["path"], "reason": "gpt-7 here, gpt-4o-mini there"}]
-    assert (new["status"], new["duplicates"]) == ("created", [])
-    assert [memory["raw"] for memory in objects().values()] == [MODEL, OTHER_MODEL]
-    ((relation, *_),) = scan(open_workspace({}, {"MEMCLI_EMBEDDER": "onnx"}), by_meaning=True)
-    assert relation.kind == "contradicts"
 
 
 def test_no_way_is_offered_that_fails(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

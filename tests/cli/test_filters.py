@@ -118,13 +118,6 @@ def test_other_names_are_answered_with_what_they_are_called(
     assert meant in told
 
 
-def test_below_a_path_is_nothing_whose_name_only_begins_like_it(run: Run) -> None:
-    for path in ("a/one", "a-b/two", "a"):
-        run("remember", f"Text of {path}.", "--path", path, "--no-check")
-    for command in (("recall", "text", "--under", "a"), ("recall", "--under", "a"), ("list", "a")):
-        assert paths(run, *command) == ["a", "a/one"]
-
-
 def words(text: str) -> str:
     return " ".join(text.split())
 

@@ -149,13 +149,6 @@ def test_the_user_wide_store(run: Run, tmp_path: Path, monkeypatch: pytest.Monke
     assert [s["path"] for s in alone] == ["db/choice"]
 
 
-def test_all_spaces(run: Run) -> None:
-    run("remember", "We chose PostgreSQL.", "--path", "a", "--space", "one")
-    run("remember", "PostgreSQL is on port 5432.", "--path", "b", "--space", "two")
-    bundle = run("recall", "postgresql", "--all-spaces", "--json").json
-    assert (bundle["space"], {s["space"] for s in bundle["sections"]}) == ("*", {"one", "two"})
-
-
 def test_a_deadline_that_passes_is_said(tmp_path: Path) -> None:
     workspace = open_at(tmp_path, MEMCLI_EMBEDDER="onnx")
     rewrite(workspace.store, lambda space: space.put([memory("a", raw="We chose PostgreSQL.")], NOW))

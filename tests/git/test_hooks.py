@@ -557,15 +557,6 @@ def test_a_commit_never_fails(place: Repo, harm: str, request: pytest.FixtureReq
         assert "locked by another process (waited 2 s)" in str(log(place)[-1]["error"])
 
 
-def test_the_log_stays_small(place: Repo) -> None:
-    local = place.root / ".memory" / "local"
-    local.mkdir(exist_ok=True)
-    (local / "hooks.log").write_text("x" * 1_000_000)
-    hook("run", "post-commit")
-    assert len(log(place)) == 1
-    assert (local / "hooks.log.1").stat().st_size == 1_000_000
-
-
 @pytest.mark.slow
 def test_it_says_what_it_did_when_asked(place: Repo) -> None:
     hook("install")

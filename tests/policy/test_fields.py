@@ -22,19 +22,18 @@ def test_what_does_not_fit_is_named() -> None:
             check_policy(fields)
 
 
-@pytest.mark.parametrize(("given", "held"), [(1, 100), (100, 100), (500, 500)])
-def test_of_a_clone_that_nobody_accepted_sessions_are_not_promoted_or_let_go(given: int, held: int) -> None:
-    policy = Policy(promote="auto", max_episodes=given)
-    assert tightened(policy) == Policy(max_episodes=held)
-
-
-def test_of_a_clone_that_nobody_accepted_no_setting_loosens_anything() -> None:
+def test_of_a_clone_that_nobody_accepted_a_setting_may_tighten_and_not_loosen() -> None:
+    own = [{"name": "n", "regex": "r"}]
     loose = Policy(
+        ttl_days=1, retention={"log": 1}, grace_days=0, allow_delete=True, max_objects=1, export_path="x.json",
+        pii_redaction={"detectors": [], "allow": ["h"], "patterns": own}, review=True, promote="auto", max_episodes=1,
         recent_messages=9000, chunk_size=900, max_chunks=9000, promote_confidence=0.1, archive_below=0.9, archive_days=1,
         agents={"enforce": "deny"},
     )  # fmt: skip
-    assert tightened(loose) == Policy()
-    tight = Policy(max_chars=80, promote_confidence=0.9, archive_below=0.1, archive_days=90)
+    assert tightened(loose) == Policy(pii_redaction={"patterns": own}, review=True)
+    tight = Policy(
+        grace_days=30, max_episodes=500, max_chars=80, promote_confidence=0.9, archive_below=0.1, archive_days=90
+    )
     assert tightened(tight) == tight
 
 

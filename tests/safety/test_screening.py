@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from memcli.model.space import Policy
-from memcli.policy.fields import tightened
 from memcli.record import replace
 from memcli.safety.injection import (
     ACCEPTED,
@@ -52,15 +50,6 @@ def test_an_acceptance_lasts_as_long_as_the_text() -> None:
     again = inspect(other)
     assert again is not None
     assert not is_accepted(other, again)
-
-
-def test_a_stranger_may_tighten_and_not_loosen() -> None:
-    loose = Policy(
-        ttl_days=1, retention={"log": 1}, grace_days=0, allow_delete=True, max_objects=1, export_path="x.json",
-        pii_redaction={"detectors": [], "allow": ["h"], "patterns": [{"name": "n", "regex": "r"}]}, review=True,
-    )  # fmt: skip
-    assert tightened(loose) == Policy(pii_redaction={"patterns": [{"name": "n", "regex": "r"}]}, review=True)
-    assert tightened(Policy(grace_days=30)).grace_days == 30
 
 
 BUNDLE = (

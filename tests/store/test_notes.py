@@ -11,7 +11,7 @@ import pytest
 from memcli.record import replace
 from memcli.store import state
 from memcli.store.layout import Layout, make_root
-from memcli.store.log import MAX_BYTES, HookLog, Log
+from memcli.store.log import HookLog, Log
 from memcli.store.notes import LocalAnswers, is_recent, set_mark
 from memcli.store.state import State, set_value
 from memcli.store.trust import VARIABLE, signer
@@ -97,7 +97,7 @@ def test_hooks_write_to_a_log_that_makes_room(tmp_path: Path) -> None:
     assert log.last() == {}
     log.add({"n": 1})
     file = Path(layout.local("hooks.log"))
-    file.write_bytes(file.read_bytes() + b"x" * MAX_BYTES)
+    file.write_bytes(file.read_bytes() + b"x" * 1_000_000)
     log.add({"n": 2})
     assert file.with_name("hooks.log.1").exists()
     assert log.last() == json.loads(file.read_text()) == {"n": 2}
