@@ -4,7 +4,6 @@ tool call."""
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -186,12 +185,6 @@ def test_only_changes_by_enforced_memories_are_refused(guarded: Path, run: Run, 
     assert "db/hand" in use("Read", file_path="migrations/1.sql").text
     assert "migrations/1.sql: [mem_" in use("Write", file_path="migrations/1.sql", content="x").refusal
     assert "code/eval" in use("Write", file_path="a.py", content="eval(x)").text
-
-
-def test_a_policy_that_came_with_a_clone_refuses_nothing(guarded: Path, run: Run, fire: Fire) -> None:
-    run("space", "policy", "main", "--set", "agents.enforce=deny")
-    shutil.rmtree(guarded / ".memory" / "local")
-    assert fire("claude", "before-tool", **tool_of("claude", "edit")).out == ""
 
 
 def test_gemini_is_warned_after_a_tool_and_refused_before_it(guarded: Path, run: Run, fire: Fire) -> None:

@@ -178,13 +178,6 @@ def test_after_compaction_it_is_shown_again(fire: Fire, agent: str) -> None:
     assert "orders/sleep" in fire(agent, "before-tool").out
 
 
-def test_a_subagent_has_a_context_of_its_own(fire: Fire) -> None:
-    fire("claude", "session-start")
-    assert "release/day" in fire("claude", "subagent-start").out
-    assert "orders/sleep" in fire("claude", "before-tool").out
-    assert "orders/sleep" in fire("claude", "before-tool", agent_id="a1").out
-
-
 def test_a_start_tells_what_changed_since_the_last_one(run: Run, fire: Fire, monkeypatch: pytest.MonkeyPatch) -> None:
     def at(time: str) -> None:
         monkeypatch.setenv("MEMCLI_FREEZE_CLOCK", time)

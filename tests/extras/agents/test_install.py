@@ -159,11 +159,6 @@ def test_by_the_command_line(run: Run, tmp_path: Path, monkeypatch: pytest.Monke
         assert run("agent", "uninstall", "codex", *flags).out == "codex is not installed\n"
 
 
-def test_the_commands_never_change() -> None:
-    """Codex trusts a hook by its text, and clones have it committed."""
-    assert hook_command("session-start", "codex") == "memcli hook run session-start --agent codex"
-
-
 def test_what_agents_are_told_is_short_and_names_only_commands_that_exist() -> None:
     from memcli.cli.verb import Group, find, find_verb
 

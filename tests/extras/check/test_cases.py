@@ -40,12 +40,6 @@ def outcome(workspace: Workspace, **case: object) -> CaseOutcome:
     return check(workspace, case)[0][0]
 
 
-def test_what_is_found_has_its_place(stored: Workspace) -> None:
-    found = outcome(stored, must_include=("db/port", "/twenty connections/"), must_not_include=("kitchen/*",))
-    assert (found.verdict.has_passed, found.verdict.places, found.missing, found.unwanted) == (True, (1, 2), (), ())
-    assert outcome(stored, must_not_include=("db/pool",)).unwanted == (("db/pool", 2),)
-
-
 def test_what_is_missing_has_the_place_where_more_room_has_it(stored: Workspace) -> None:
     assert outcome(stored, top=1, must_include=("db/pool", "db/none")).missing == (("db/pool", 2), ("db/none", None))
     least = next(

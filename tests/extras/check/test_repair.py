@@ -130,17 +130,6 @@ def test_a_link_may_lead_into_another_space(filled: Workspace) -> None:
     assert check(filled) == []
 
 
-def test_fmt_says_what_it_would_do_and_does_it(filled: Workspace) -> None:
-    whole = space_file(filled).read_bytes()
-    layout = Layout(filled.root)
-    assert format_space(layout, "main", check=True)
-    space_file(filled).write_bytes(whole + b"\n")
-    assert not format_space(layout, "main", check=True)
-    assert space_file(filled).read_bytes() == whole + b"\n"
-    assert not format_space(layout, "main", check=False)
-    assert space_file(filled).read_bytes() == whole
-
-
 def test_a_file_of_version_1_is_no_damage_and_is_formatted(filled: Workspace, run: Run) -> None:
     whole = space_file(filled).read_bytes()
     space_file(filled).write_bytes(encode_full(filled.store.open("main").load()))

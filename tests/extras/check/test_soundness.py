@@ -112,13 +112,6 @@ def test_a_key_that_stands_twice_is_told() -> None:
     assert found.mended is not None
 
 
-def test_an_untidy_file_is_no_damage() -> None:
-    found = look(json.dumps(json.loads(DATA)).encode())
-    assert kinds(found) == ["format"]
-    assert not found.findings[0].is_damage
-    assert found.mended == DATA
-
-
 def test_a_newer_file_is_left_alone() -> None:
     found = look(edited(lambda t: t.update(version=99, objects="of another kind")))
     assert kinds(found) == ["version"]

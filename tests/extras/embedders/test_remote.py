@@ -38,13 +38,6 @@ def made(
     return RemoteEmbedder(name, address, provider, lambda text: text.replace("hunter2", "[x]"), facts)
 
 
-def test_a_vector_fills_the_scale_of_signed_bytes() -> None:
-    provider = Provider()
-    (vector,) = made(provider).embed(["one"])
-    values = provider(["one"])[0]
-    assert list(memoryview(vector).cast("b")) == [round(v * 127 / max(map(abs, values))) for v in values]
-
-
 def test_only_redacted_text_is_sent_and_no_half_of_a_secret() -> None:
     provider = Provider()
     made(provider).embed(["the password is hunter2", "x" * 4093 + "hunter2"])

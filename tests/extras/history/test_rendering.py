@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
 
 from memcli.codec.merge import merge
 from memcli.extras.history.rendering import diff_text, pieces_text
@@ -13,7 +12,6 @@ from memcli.present.changes import difference
 from memcli.render.memory import render_memory
 from memcli.render.reports import merged_text
 from tests.conftest import memory
-from tests.strategies import texts
 
 
 def test_words_that_went_and_came(subtests: pytest.Subtests) -> None:
@@ -35,13 +33,6 @@ def test_words_that_went_and_came_also_in_long_texts() -> None:
     before = "".join(f"line {n} of some length\n" for n in range(600))
     after = before.replace("line 7 ", "line seven ").replace("line 590 ", "line more ")
     assert "[-line 590 of some length\n-]{+line more of some length\n+}" in pieces_text(difference(before, after))
-
-
-@given(texts, texts)
-def test_any_two_texts_can_be_told(before: str, after: str) -> None:
-    assert (
-        "[-" in pieces_text(difference(before, after)) or "{+" in pieces_text(difference(before, after))
-    ) or before == after
 
 
 def test_no_change_reaches_a_terminal_as_an_escape() -> None:
