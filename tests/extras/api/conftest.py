@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from memcli import Memory
+from tests.cli.conftest import git
 
 
 @pytest.fixture
@@ -19,8 +19,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         '[[case]]\ntopic = "which database?"\nmust_include = ["decisions/database"]\n', encoding="utf-8"
     )
     for arguments in (["init", "-q"], ["add", "guide.md"], ["commit", "-qm", "Add the guide"]):
-        author = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
-        subprocess.run(["git", *author, *arguments], check=True)
+        git(tmp_path, *arguments)
     memory = Memory()
     memory.remember("We chose PostgreSQL over MySQL: we need JSONB.", kind="decision", path="decisions/database")
     memory.remember("Never force-push to main.", kind="negative", path="rules/force-push", trigger="push --force")

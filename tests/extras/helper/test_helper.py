@@ -11,7 +11,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from types import ModuleType
 
@@ -21,6 +22,7 @@ from memcli import client
 from memcli.extras.helper import starting
 from memcli.extras.helper.answering import Sources
 from memcli.wiring.workspace_cache import WorkspaceCache
+from tests.cli.conftest import until
 from tests.conftest import NOW, ROOT
 
 pytestmark = pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED"), reason="what it promises holds on Linux")
@@ -51,7 +53,7 @@ class Place:
         self.helper = subprocess.Popen(
             [sys.executable, "-P", "-m", "memcli.extras.helper", *words], env=self.environ, cwd=self.folder
         )
-        wait_for(lambda: self.answered() is not None)
+        until(lambda: self.answered() is not None)
 
     def answered(self) -> int | None:
         """The number of commands that the helper has answered; None where there is none."""
@@ -61,14 +63,6 @@ class Place:
     def has_ended(self) -> bool:
         assert self.helper is not None
         return self.helper.poll() is not None
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    for _ in range(600):
-        if condition():
-            return
-        time.sleep(0.05)
-    raise AssertionError("it did not come to that")
 
 
 @pytest.fixture
@@ -84,16 +78,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
         assert found.memcli("init").returncode == 0
         text = "We use PostgreSQL as the database, because we need JSONB."
         assert found.memcli("remember", text, "--path", "db/choice").returncode == 0
-        rule = (
-            "Never format with yapf.",
-            "--kind",
-            "negative",
-            "--trigger",
-            "import yapf",
-            "--enforce",
-            "--path",
-            "py",
-        )
+        rule = ("Never format with yapf.", "--trigger", "import yapf", *"--kind negative --enforce --path py".split())
         assert found.memcli("remember", *rule).returncode == 0
         yield found
         if found.helper is not None:
@@ -206,24 +191,15 @@ def test_nobody_is_asked_where_it_might_matter(place: Place) -> None:
 def test_who_cannot_write_the_store_is_not_answered(place: Place) -> None:
     place.start()
     name = client.socket_name(str(place.root))
-    connection = client.connect(str(place.runtime), name, 5)
-    state = os.open(place.runtime / f"{name}.store", os.O_RDONLY)
     own = [f"{key}={value}" for key, value in place.environ.items()]
-    client.send(
-        connection, (client.RUN, client.surroundings(), "63", str(place.folder), "", "1", "list", *own), files=[state]
-    )
-    assert client.receive_frame(connection) == (client.DECLINED, b"a store that the caller cannot write")
-    os.close(state)
-    connection.close()
-    connection = client.connect(str(place.runtime), name, 5)
-    with open(place.folder / "other", "wb") as other:
-        client.send(
-            connection,
-            (client.RUN, client.surroundings(), "63", str(place.folder), "", "1", "list", *own),
-            files=[other.fileno()],
-        )
-        assert client.receive_frame(connection) == (client.DECLINED, b"another store")
-    connection.close()
+    call = (client.RUN, client.surroundings(), "63", str(place.folder), "", "1", "list", *own)
+    for file, mode, reason in (
+        (place.runtime / f"{name}.store", "rb", b"a store that the caller cannot write"),
+        (place.folder / "other", "wb", b"another store"),
+    ):
+        with open(file, mode) as given, closing(client.connect(str(place.runtime), name, 5)) as connection:
+            client.send(connection, call, files=[given.fileno()])
+            assert client.receive_frame(connection) == (client.DECLINED, reason)
     assert place.answered() == 0
 
 
@@ -300,7 +276,7 @@ def test_it_ends_with_the_last_session(place: Place) -> None:
     starting.end_session(str(place.root), "first")
     assert place.answered() == 0
     starting.end_session(str(place.root), "second")
-    wait_for(place.has_ended)
+    until(place.has_ended)
     assert sorted(one.name for one in place.runtime.iterdir() if not one.name.endswith(".lock")) == []
 
 
@@ -313,13 +289,13 @@ def test_it_ends_with_its_agent(place: Place) -> None:
     assert not place.has_ended()
     agent.kill()
     agent.wait()
-    wait_for(place.has_ended)
+    until(place.has_ended)
 
 
 def test_it_ends_with_its_store(place: Place) -> None:
     place.start()
     place.root.rename(place.folder / "moved")
-    wait_for(place.has_ended)
+    until(place.has_ended)
     assert not place.root.exists()
 
 
@@ -327,31 +303,31 @@ def test_off_and_undo_end_it_and_doctor_names_it(place: Place) -> None:
     place.start()
     assert "has answered 0 commands" in place.memcli("doctor").stdout
     assert place.memcli("off").returncode == 0
-    wait_for(place.has_ended)
+    until(place.has_ended)
     assert place.memcli("on").returncode == 0
     place.start()
     assert "ended the helper" in place.memcli("init", "--undo").stdout
-    wait_for(place.has_ended)
+    until(place.has_ended)
 
 
 def test_a_session_of_an_agent_starts_and_ends_one(place: Place) -> None:
     start = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}
     assert place.memcli("hook", "run", "session-start", "--agent", "claude", given=json.dumps(start)).returncode == 0
-    wait_for(lambda: place.answered() is not None)
+    until(lambda: place.answered() is not None)
     prompt = place.memcli("hook", "run", "prompt", "--agent", "claude", given=json.dumps(PROMPT), mode=client.REQUIRE)
     assert "PostgreSQL" in prompt.stdout
     end = {"session_id": "s", "hook_event_name": "SessionEnd"}
     assert place.memcli("hook", "run", "session-end", "--agent", "claude", given=json.dumps(end)).returncode == 0
-    wait_for(lambda: place.answered() is None)
+    until(lambda: place.answered() is None)
 
 
 def test_auto_starts_one_and_a_plain_command_none(place: Place) -> None:
     place.memcli("recall", "which database?")
     assert place.answered() is None
     assert "PostgreSQL" in place.memcli("recall", "which database?", mode=client.AUTO).stdout
-    wait_for(lambda: place.answered() is not None)
+    until(lambda: place.answered() is not None)
     assert starting.end_helper(str(place.root))
-    wait_for(lambda: place.answered() is None)
+    until(lambda: place.answered() is None)
 
 
 def test_changed_sources_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -413,14 +389,8 @@ def test_a_caller_in_a_sandbox_is_not_answered(place: Place) -> None:
     (place.folder / "hidden").mkdir()
     (place.folder / "hidden" / "patch").write_text(DIFF)
     script = f"mount -t tmpfs none hidden && {sys.executable} -P -m memcli guard --diff {place.folder}/hidden/patch"
-    done = subprocess.run(
-        ["unshare", "-m", "sh", "-c", script],
-        cwd=place.folder,
-        env=place.environ,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ["unshare", "-m", "sh", "-c", script]
+    done = subprocess.run(command, cwd=place.folder, env=place.environ, capture_output=True, text=True, check=False)
     if "unshare" in done.stderr or "mount" in done.stderr:
         pytest.skip("mounts are not allowed here")
     assert (done.returncode, place.answered()) == (3, 0), done.stderr
@@ -428,6 +398,6 @@ def test_a_caller_in_a_sandbox_is_not_answered(place: Place) -> None:
 
 def test_a_prompt_starts_the_helper_of_a_session_again(place: Place) -> None:
     place.memcli("hook", "run", "prompt", "--agent", "claude", given=json.dumps(PROMPT))
-    wait_for(lambda: place.answered() is not None)
+    until(lambda: place.answered() is not None)
     starting.end_session(str(place.root), "s")
-    wait_for(lambda: place.answered() is None)
+    until(lambda: place.answered() is None)

@@ -6,7 +6,6 @@ import os
 import subprocess
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 from memcli.errors import MemcliError, StoreError
 from memcli.extras.postgres.address import address_of
 from memcli.extras.postgres.server import Server
+from tests.cli.conftest import until
 from tests.extras.postgres.conftest import store_on
 from tests.extras.postgres.own_server import OwnServer, own_server
 from tests.extras.postgres.proxy import Proxy, tls_before
@@ -53,10 +53,10 @@ def test_writers_wait_for_a_server_that_restarts(own: OwnServer, mode: str) -> N
     threads = [threading.Thread(target=write, args=(n,)) for n in range(3)]
     for thread in threads:
         thread.start()
-    _wait_for(lambda: len(told) > 10)
+    until(lambda: len(told) > 10)
     own.restart(mode)
     before = len(told)
-    _wait_for(lambda: len(told) > before + 10)
+    until(lambda: len(told) > before + 10)
     is_over.set()
     for thread in threads:
         thread.join()
@@ -176,10 +176,3 @@ def _stored(url: str) -> bool:
             return bool(connection.pgconn.ssl_in_use)
     finally:
         client.close()
-
-
-def _wait_for(is_so: object, seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not is_so():  # type: ignore[operator]
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.02)

@@ -9,27 +9,19 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cli.conftest import until
 from tests.conftest import Run, slow_but
 from tests.extras.serve.conftest import PATIENCE, Answer, Server, Start
 from tests.safety.secrets_corpus import secret
 
 SECRET = secret("github_token", 902)[1]
 WORKERS = 2
-
-
-def until(condition: Callable[[], Any]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.05)
 
 
 def command(server: Server, *arguments: str, space: str = "") -> Any:

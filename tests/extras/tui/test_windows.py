@@ -1,6 +1,5 @@
 """The windows of the browser: history, comparison, inbox, the form for a new memory, help."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from memcli.extras.tui.main_screen import MainScreen
 from memcli.extras.tui.view import Filter, Rows
 from memcli.extras.tui.windows import Comparison, Inbox, Past, one_above_other, side_by_side
 from memcli.model.recall import Query
+from tests.cli.conftest import git
 from tests.extras.tui.stage import Fake, T, few, memory, opened, put, stored
 
 pytestmark = pytest.mark.anyio
@@ -41,14 +41,9 @@ def test_the_help_names_every_key_that_is_bound(workspace: Workspace) -> None:
 # History
 
 
-def git(folder: Path, *words: str) -> None:
-    author = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false"]
-    subprocess.run(["git", "-C", str(folder), *author, *words], check=True, capture_output=True)
-
-
 def commit(folder: Path, subject: str) -> None:
     git(folder, "add", "-A")
-    git(folder, "commit", "-q", "-m", subject, "--date", "2026-01-02T03:04:05Z")
+    git(folder, "commit", "-q", "-m", subject)
 
 
 async def test_the_history_shows_commits_and_the_audit_log(workspace: Workspace, tmp_path: Path) -> None:

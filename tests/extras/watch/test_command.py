@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from memcli.extras.watch.command import stoppable
+from tests.cli.conftest import git, until
 from tests.conftest import NOW, ROOT, Run
 
 Begin = Callable[[], "subprocess.Popen[str]"]
@@ -45,14 +46,6 @@ def begin(tree: Path) -> Iterator[Begin]:
     for process in running:
         process.kill()
         process.wait()
-
-
-def until(condition: Callable[[], object]) -> None:
-    for _ in range(600):
-        if condition():
-            return
-        time.sleep(0.05)
-    raise AssertionError("waited for 30 s")
 
 
 def status(run: Run, *options: str) -> dict[str, object]:
@@ -118,23 +111,19 @@ def test_a_store_that_goes_away_and_comes_back(run: Run, tree: Path, begin: Begi
 
 @pytest.mark.slow
 def test_a_checkout_that_brings_an_older_store(run: Run, tree: Path, begin: Begin) -> None:
-    def git(*arguments: str) -> str:
-        who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
-        return subprocess.run(["git", *who, *arguments], cwd=tree, check=True, capture_output=True, text=True).stdout
-
-    git("init", "-q", "-b", "main")
-    git("add", "-A")
-    git("commit", "-q", "-m", "One")
+    git(tree, "init", "-q", "-b", "main")
+    git(tree, "add", "-A")
+    git(tree, "commit", "-q", "-m", "One")
     run("watch", "--once", "-s", "main")
     (tree / "b.md").write_text("B is never committed.")
-    git("checkout", "-q", "-b", "side")
+    git(tree, "checkout", "-q", "-b", "side")
     begin("-s", "main")  # a space that git tracks, as older versions had
     until(lambda: "b.md" in paths(run))
-    git("add", ".memory")
-    git("commit", "-q", "-m", "The store knows of b")
-    until(lambda: status(run, "-s", "main")["last_commit"] == git("rev-parse", "HEAD").strip())
+    git(tree, "add", ".memory")
+    git(tree, "commit", "-q", "-m", "The store knows of b")
+    until(lambda: status(run, "-s", "main")["last_commit"] == git(tree, "rev-parse", "HEAD").strip())
     time.sleep(3)
-    git("checkout", "-q", "main")
+    git(tree, "checkout", "-q", "main")
     until(lambda: "b.md" in paths(run))
 
 

@@ -13,6 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from memcli.extras.serve.inspector import pages
+from tests.cli.conftest import git
 from tests.extras.serve.inspector import hostile_store
 from tests.extras.serve.inspector.site import CSRF, OneStore, fill, make_site
 
@@ -78,7 +79,7 @@ def test_what_a_page_says_of_a_memory(store: OneStore) -> None:
 
 
 def test_a_search_says_that_its_evidence_is_weak(own: OneStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memcli.model.recall.ANSWERED", 0.7)  # in a store of one memory most answers are sure
+    monkeypatch.setattr("memcli.model.recall.ANSWERED", 0.8)  # in a store of one memory most answers are sure
     own.memory.remember("The port of PostgreSQL is 5432, as everywhere.")
     found = {q: client(own).get(f"/?q={q}").text for q in ("everywhere+in+the+world", "postgresql+port", "zxqv")}
     assert {q: "Weak evidence" in text for q, text in found.items()} == {
@@ -213,18 +214,11 @@ def test_a_log_that_was_changed_is_said_to_be(own: OneStore) -> None:
 
 
 def test_a_history_shows_what_commits_changed(own: OneStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    import subprocess
-
-    root = own.memory.calls._options["root"] or ""
-
-    def git(*words: str) -> None:
-        identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]
-        subprocess.run(["git", *identity, *words], cwd=root, check=True, capture_output=True)
-
-    git("init", "-q")
+    root = Path(own.memory.calls._options["root"] or "")
+    git(root, "init", "-q")
     name = own.memory.remember("Tokens live for 15 minutes.", path="auth/tokens")["id"]
-    git("add", "-A")
-    git("commit", "-qm", "Add <tokens>")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "Add <tokens>")
     own.memory.edit(name, text="Tokens live for 20 minutes.")
     page = client(own).get(f"/memory/main/{name}?show=history").text
     assert "Add &lt;tokens&gt;" in page
