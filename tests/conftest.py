@@ -166,6 +166,22 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-golden"))
 
 
+Golden = Callable[[Path, str], None]
+
+
+@pytest.fixture
+def golden(update_golden: bool) -> Golden:
+    """Compares a text with that of a golden file, which is rewritten where that is asked for."""
+
+    def compare(file: Path, text: str) -> None:
+        if update_golden:
+            file.parent.mkdir(exist_ok=True)
+            file.write_bytes(text.encode())
+        assert text == file.read_bytes().decode()
+
+    return compare
+
+
 @pytest.fixture(autouse=True)
 def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """An empty home, no settings from outside, a frozen clock, and an embedder that costs nothing."""

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, Run
+from tests.conftest import ROOT, Golden, Run
 from tests.extras.advice.prompts.test_compact import MERGE
 from tests.extras.providers import server as play
-from tests.extras.providers.conftest import environ_for
+from tests.extras.providers.conftest import playing
 from tests.extras.providers.server import CHAT, MESSAGES, Script
 from tests.safety.secrets_corpus import secret
 
@@ -31,10 +31,7 @@ BOTH = MERGE | {"target": 1, "into": 2, "text": "The caches hold 64 MB of pages 
 @pytest.fixture(params=list(MODELS))
 def model(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, run: Run) -> Iterator[Script]:
     """A model, and a space in which there is no room: the memory at `cache/pages` is the least valuable."""
-    with play.serving() as server:
-        for name, value in environ_for(server.url).items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setenv("MEMCLI_SEMANTIC_MODEL", request.param)
+    with playing(monkeypatch, request.param) as server:
         for day, (path, text) in enumerate(TEXTS.items(), 1):
             run("remember", text, "--path", path, "--no-check", "--freeze-clock", f"2026-01-0{day}")
         run("space", "policy", "main", "--set", "max_objects=3", "--set", "compaction=llm")
@@ -46,7 +43,7 @@ def paths(run: Run) -> set[str]:
     return {memory["path"] for memory in run("list", "--json").json}
 
 
-def test_golden(model: Script, run: Run, tmp_path: Path, update_golden: bool) -> None:
+def test_golden(model: Script, run: Run, tmp_path: Path, golden: Golden) -> None:
     done = run(*NEW, "--json")
     assert done.json["compacted"] == 1
     (request,) = model.requests
@@ -55,10 +52,8 @@ def test_golden(model: Script, run: Run, tmp_path: Path, update_golden: bool) ->
     told = json.loads((tmp_path / ".memory/local/audit/main.jsonl").read_text().splitlines()[-1])["advised"]
     body = json.dumps([request.body, told], indent=2, sort_keys=True)
     found = f"{body}\n{(tmp_path / '.memory/spaces/main.json').read_text()}"
-    file = ROOT / f"tests/extras/advice/prompts/golden/compact_{'openai' if request.path == CHAT else 'anthropic'}.txt"
-    if update_golden:
-        file.write_text(found)
-    assert found == file.read_text()
+    wire = "openai" if request.path == CHAT else "anthropic"
+    golden(ROOT / f"tests/extras/advice/prompts/golden/compact_{wire}.txt", found)
     merged = next(line for line in run("store", "audit").out.splitlines() if "merged" in line)
     assert "repeated, says" in merged
     assert run("store", "audit", "--verify").code == run("check", "store").code == 0

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import wrong
-from tests.conftest import ROOT, Run
+from tests.conftest import ROOT, Golden, Run
 from tests.extras.advice.prompts.test_describe import ANSWER
 from tests.extras.providers import server as play
-from tests.extras.providers.conftest import environ_for
+from tests.extras.providers.conftest import playing
 from tests.extras.providers.server import Script
 from tests.safety.secrets_corpus import secret
 
@@ -24,10 +24,7 @@ TOKEN = secret("github_token", 900)[1]
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Script:
     """A model that files every note the same way."""
-    with play.serving() as server:
-        for name, value in environ_for(server.url).items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setenv("MEMCLI_SEMANTIC_MODEL", "openai:gpt-5-mini")
+    with playing(monkeypatch) as server:
         server.play(play.reply(ANSWER))
         yield server
 
@@ -37,17 +34,14 @@ def spaces(tmp_path: Path) -> str:
     return "".join(file.read_text() for file in sorted(folder.glob("*.json"))) if folder.is_dir() else ""
 
 
-def test_golden(model: Script, run: Run, tmp_path: Path, update_golden: bool) -> None:
+def test_golden(model: Script, run: Run, tmp_path: Path, golden: Golden) -> None:
     """What is sent, and what is stored, byte for byte; a secret in the text stays here."""
     done = run("remember", f"{TEXT} Use {TOKEN}.", *LLM, "--tag", "own", "--project", "shop")
     assert done.code == 0
     (request,) = model.requests
     assert TOKEN.encode() not in request.raw
     found = json.dumps(request.body, indent=2, sort_keys=True) + "\n" + done.out + spaces(tmp_path)
-    file = ROOT / "tests/extras/advice/prompts/golden/describe.txt"
-    if update_golden:
-        file.write_text(found)
-    assert found == file.read_text()
+    golden(ROOT / "tests/extras/advice/prompts/golden/describe.txt", found)
 
 
 def test_twice_is_paid_once_until_purged(model: Script, run: Run, tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ import pytest
 from memcli.extras.advice import session as session_yield
 from memcli.store.layout import Layout
 from tests.cli.conftest import wrong
-from tests.conftest import ROOT, Run
+from tests.conftest import ROOT, Golden, Run
 from tests.extras.advice.test_session import ANSWER, ARGON, LOWER, NEVER, TALK
 from tests.extras.providers import server as play
-from tests.extras.providers.conftest import environ_for
+from tests.extras.providers.conftest import playing
 from tests.extras.providers.server import Script
 from tests.safety.secrets_corpus import secret
 
@@ -28,10 +28,7 @@ MODELS = ("openai:gpt-5-mini", "anthropic:claude-haiku-4-5")
 @pytest.fixture(params=MODELS)
 def model(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, run: Run) -> Script:
     """A model of either format that sums up every session the same way."""
-    with play.serving() as server:
-        for name, value in environ_for(server.url).items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setenv("MEMCLI_SEMANTIC_MODEL", request.param)
+    with playing(monkeypatch, request.param) as server:
         server.play(play.reply(ANSWER))
         run("init")
         yield server
@@ -49,7 +46,7 @@ def stored(space: str) -> str:
     return file.read_text() if file.exists() else ""
 
 
-def test_golden(model: Script, run: Run, update_golden: bool) -> None:
+def test_golden(model: Script, run: Run, golden: Golden) -> None:
     """What is sent, and what is stored, byte for byte; a secret in the session stays here."""
     name = record(run, *TALK, ("user", f"The key for it is {TOKEN}."))
     done = run("session", "end", name, *LLM, "--outcome", "Fast", "--json")
@@ -57,10 +54,7 @@ def test_golden(model: Script, run: Run, update_golden: bool) -> None:
     (request,) = model.requests
     assert TOKEN.encode() not in request.raw
     found = json.dumps(request.body, indent=2, sort_keys=True) + "\n" + done.out + stored("journal")
-    file = ROOT / f"tests/extras/advice/prompts/golden/session.{done.json['model'].partition(':')[0]}.txt"
-    if update_golden:
-        file.write_text(found)
-    assert found == file.read_text()
+    golden(ROOT / f"tests/extras/advice/prompts/golden/session.{done.json['model'].partition(':')[0]}.txt", found)
 
 
 @pytest.mark.parametrize("fault", [play.fail(401), play.hang], ids=["401", "too slow"])

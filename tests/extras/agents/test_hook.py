@@ -18,7 +18,7 @@ import pytest
 
 from memcli.extras.agents.events import EVENTS, NATIVE, SESSION_END, STOP, last_event
 from memcli.model.tokens import count_tokens
-from tests.conftest import ROOT, Run
+from tests.conftest import ROOT, Golden, Run
 from tests.extras.agents.conftest import AGENTS, Fire, entries, payload
 from tests.local_state import reported, rows
 
@@ -45,7 +45,7 @@ def test_the_last_event_of_a_session_is_its_end_where_the_agent_reports_one() ->
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_output(agent: str, fire: Fire, project: Path, update_golden: bool) -> None:
+def test_output(agent: str, fire: Fire, project: Path, golden: Golden) -> None:
     """For every event, of a session of its own."""
     schemas = HERE / "schemas" / f"{agent}.json"
     schema_of = json.loads(schemas.read_text())["$defs"] if schemas.exists() else {}
@@ -57,11 +57,7 @@ def test_output(agent: str, fire: Fire, project: Path, update_golden: bool) -> N
         (project / ".memory" / "local" / "state.db").unlink(missing_ok=True)
         found = fire(agent, event)
         assert (event, found.code, found.err) == (event, 0, "")
-        golden = HERE / "golden" / f"{agent}.{event}.txt"
-        if update_golden:
-            golden.parent.mkdir(exist_ok=True)
-            golden.write_text(found.out)
-        assert found.out == golden.read_text()
+        golden(HERE / "golden" / f"{agent}.{event}.txt", found.out)
         assert bool(found.out) == (event not in SILENT and (agent, event) != ("cline", "session-start"))
         if found.out and schema_of:
             jsonschema.Draft202012Validator(schema_of[event]).validate(json.loads(found.out))

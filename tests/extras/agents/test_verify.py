@@ -17,7 +17,7 @@ from memcli.store.state import State
 from tests.conftest import Run, open_at
 from tests.extras.agents.conftest import AGENTS, Fire, entries
 from tests.extras.providers import server as play
-from tests.extras.providers.conftest import environ_for
+from tests.extras.providers.conftest import playing
 from tests.extras.providers.server import Script
 
 pytest.importorskip("openai", reason="the extra `llm` is not installed")
@@ -27,10 +27,7 @@ PROMPTS = [agent for agent, events in AGENTS.items() if "prompt" in events]
 
 @pytest.fixture
 def model(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Script]:
-    with play.serving() as server:
-        for name, value in environ_for(server.url).items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setenv("MEMCLI_SEMANTIC_MODEL", "openai:m")
+    with playing(monkeypatch, "openai:m") as server:
         server.play(play.reply({"relevant": []}))
         yield server
 

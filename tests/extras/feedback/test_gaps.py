@@ -12,7 +12,7 @@ import pytest
 from memcli.model.usage import Gap
 from memcli.store.notes import LocalGaps
 from tests.cli.conftest import wrong
-from tests.conftest import ROOT, Run
+from tests.conftest import ROOT, Golden, Run
 from tests.extras.providers import server as play
 from tests.extras.providers.server import Script
 from tests.local_state import local_bytes, rows, state_of
@@ -122,12 +122,9 @@ def model(
     del kept
     pytest.importorskip("openai", reason="the extra `llm` is not installed")
     pytest.importorskip("anthropic", reason="the extra `llm` is not installed")
-    from tests.extras.providers.conftest import environ_for
+    from tests.extras.providers.conftest import playing
 
-    with play.serving() as server:
-        for name, value in environ_for(server.url).items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setenv("MEMCLI_SEMANTIC_MODEL", request.param)
+    with playing(monkeypatch, request.param) as server:
         topics = (TOPIC, "which coffee machine do we have?", "where is the office plant?")
         for n, text in enumerate(topics):
             gap = Gap(text, "main", 1, "2026-01-01T00:00:00Z", f"2026-01-0{9 - n}T00:00:00Z")
@@ -144,18 +141,14 @@ LLM = ("--semantic", "llm")
 LOCAL = [("coffee", [1, 2]), ("office plant", [3])]
 
 
-def test_a_model_names_topics(model: Script, run: Run, tmp_path: Path, update_golden: bool) -> None:
+def test_a_model_names_topics(model: Script, run: Run, tmp_path: Path, golden: Golden) -> None:
     assert topics(run) == LOCAL
     assert model.requests == []
     assert topics(run, *LLM) == topics(run, *LLM) == [("Kitchen", [1, 2]), ("office plant", [3])]
     (request,) = model.requests
     found = json.dumps(request.body, indent=2, sort_keys=True) + "\n" + run("feedback", "gaps", *LLM).out
-    file = (
-        ROOT / f"tests/extras/advice/prompts/golden/gaps_{'openai' if request.path == play.CHAT else 'anthropic'}.txt"
-    )
-    if update_golden:
-        file.write_text(found)
-    assert found == file.read_text()
+    wire = "openai" if request.path == play.CHAT else "anthropic"
+    golden(ROOT / f"tests/extras/advice/prompts/golden/gaps_{wire}.txt", found)
     run("feedback", "gaps", "--close", "3")
     left = b"".join(f.read_bytes() for f in (tmp_path / ".memory/cache").rglob("*") if f.is_file())
     assert b"Kitchen" not in left

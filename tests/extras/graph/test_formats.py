@@ -14,7 +14,7 @@ from memcli.extras.graph.formats import GRAPH_FORMATS
 from memcli.graph.elements import Graph, build, neighbourhood, overview
 from memcli.model.memory import Memory
 from memcli.safety.injection import Overview, screened
-from tests.conftest import memory
+from tests.conftest import Golden, memory
 from tests.render.test_renderers import HOSTILE
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -51,14 +51,9 @@ def example() -> Graph:
 
 @pytest.mark.parametrize("form", sorted(ENDINGS))
 @pytest.mark.parametrize("root", ["", "mem_engine"])
-def test_as_before(form: str, root: str, update_golden: bool) -> None:
+def test_as_before(form: str, root: str, golden: Golden) -> None:
     graph = neighbourhood(example(), [root], 2) if root else example()
-    shown = drawn(form, graph)
-    file = GOLDEN / f"graph{'_around' if root else ''}.{ENDINGS[form]}"
-    if update_golden:
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(shown, encoding="utf-8")
-    assert shown == file.read_text(encoding="utf-8")
+    golden(GOLDEN / f"graph{'_around' if root else ''}.{ENDINGS[form]}", drawn(form, graph))
 
 
 def test_what_carries_instructions_is_named_and_not_quoted() -> None:

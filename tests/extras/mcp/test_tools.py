@@ -16,6 +16,7 @@ from memcli.extras.mcp.methods import MOST_TOKENS, ResultPages
 from memcli.extras.mcp.offer import INSTRUCTIONS
 from memcli.model.tokens import count_tokens
 from memcli.store.trust import switch
+from tests.conftest import Golden
 from tests.extras.mcp.conftest import answered, in_process, text
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -25,7 +26,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("project")]
 
 
 @pytest.mark.parametrize("tools", ["default", "all"])
-async def test_the_list_of_tools_is_small_and_complete(tools: str, update_golden: bool) -> None:
+async def test_the_list_of_tools_is_small_and_complete(tools: str, golden: Golden) -> None:
     async with in_process(tools=tools) as client:
         listed = (await client.list_tools()).tools
     found = [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in listed]
@@ -46,11 +47,7 @@ async def test_the_list_of_tools_is_small_and_complete(tools: str, update_golden
         assert not hints["openWorldHint"]
         assert hints["readOnlyHint"] == (tool["name"] not in ("remember", "forget", "tag", "link", "feedback"))
     assert [tool["name"] for tool in found if tool.get("_meta")] == ["recall"]
-    golden = GOLDEN / f"{tools}.json"
-    shown = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
-    if update_golden:
-        golden.write_text(shown, encoding="utf-8")
-    assert golden.read_text(encoding="utf-8") == shown
+    golden(GOLDEN / f"{tools}.json", json.dumps(found, indent=2, ensure_ascii=False) + "\n")
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -66,6 +67,15 @@ def environ_for(url: str, key: str = KEY) -> Environ:
         "MEMCLI_HUGGINGFACE_BASE_URL": f"{url}/v1", "MEMCLI_CUSTOM_BASE_URL": f"{url}/v1", "OLLAMA_HOST": url,
         "OPENAI_API_KEY": key, "ANTHROPIC_API_KEY": key, "GEMINI_API_KEY": key, "HF_TOKEN": key,
     }  # fmt: skip
+
+
+@contextmanager
+def playing(patch: pytest.MonkeyPatch, name: str = "openai:gpt-5-mini") -> Iterator[Script]:
+    """A server that is every provider, with a model of it as the configured one."""
+    with serving() as server:
+        for variable, value in {**environ_for(server.url), "MEMCLI_SEMANTIC_MODEL": name}.items():
+            patch.setenv(variable, value)
+        yield server
 
 
 class Asked:

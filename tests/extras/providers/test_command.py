@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ from memcli.model.conversation import Prompt
 from memcli.wiring.workspace import open_workspace
 from tests.conftest import NOW, ROOT, Run
 from tests.extras.providers import server as play
-from tests.extras.providers.conftest import WIRES, environ_for
+from tests.extras.providers.conftest import WIRES, playing
 from tests.extras.providers.server import KEY, Script
 
 PROMPT = Prompt(task="t/1", system="s", text="Which?", schema=play.SCHEMA, max_tokens=300)
@@ -27,14 +27,12 @@ OK = play.reply({"ok": True})
 
 
 @pytest.fixture
-def model(server: Script, run: Run, monkeypatch: pytest.MonkeyPatch) -> Script:
-    """A store whose model is on the server."""
-    for name, value in environ_for(server.url).items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("MEMCLI_SEMANTIC_MODEL", "openai:gpt-5-mini")
-    run("remember", "We chose PostgreSQL.", "--path", "db")
-    server.play(OK)
-    return server
+def model(run: Run, monkeypatch: pytest.MonkeyPatch) -> Iterator[Script]:
+    """A store whose model is on a server."""
+    with playing(monkeypatch) as server:
+        run("remember", "We chose PostgreSQL.", "--path", "db")
+        server.play(OK)
+        yield server
 
 
 def workspace() -> Workspace:

@@ -8,6 +8,7 @@ from pathlib import Path
 from memcli.cli.options import ASSIGNMENT, JSON, LINK, MEMORY, TEXT, TIME
 from memcli.cli.verb import all_verbs
 from memcli.extras.serve.access import references
+from tests.conftest import Golden
 
 GOLDEN = Path(__file__).parent / "golden" / "rules.txt"
 
@@ -24,12 +25,8 @@ def lines() -> Iterator[str]:
             yield f"  tool {tool.name}: {'reads' if tool.reads_only else 'writes'} {' '.join(tool.fields)}"
 
 
-def test_the_rules_are_those_of_the_golden(update_golden: bool) -> None:
-    text = "".join(f"{line.rstrip()}\n" for line in lines())
-    if update_golden:
-        GOLDEN.parent.mkdir(exist_ok=True)
-        GOLDEN.write_text(text)
-    assert text == GOLDEN.read_text()
+def test_the_rules_are_those_of_the_golden(golden: Golden) -> None:
+    golden(GOLDEN, "".join(f"{line.rstrip()}\n" for line in lines()))
 
 
 def test_every_endpoint_and_tool_is_of_a_served_verb_and_gives_options_that_it_has() -> None:

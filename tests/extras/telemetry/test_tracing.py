@@ -20,7 +20,7 @@ from memcli.extras.telemetry import exporting
 from tests.conftest import Run
 from tests.extras.advice.prompts.test_describe import ANSWER
 from tests.extras.providers import server as play
-from tests.extras.providers.conftest import environ_for
+from tests.extras.providers.conftest import playing
 from tests.extras.telemetry.conftest import Spans
 
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -77,11 +77,9 @@ def test_a_question_to_a_model_has_a_span_with_its_cost(
     run: Run, spans: Spans, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("openai", reason="the extra `llm` is not installed")
-    with play.serving() as server:
-        for name, value in environ_for(server.url).items():
-            monkeypatch.setenv(name, value)
+    with playing(monkeypatch) as server:
         server.play(play.reply(ANSWER))
-        arguments = ("remember", "A secret zebra.", "--semantic", "llm", "--model", "openai:gpt-5-mini")
+        arguments = ("remember", "A secret zebra.", "--semantic", "llm")
         assert run(*arguments).code == 0
         found = spans()
         assert set(found) == {"memcli.remember", "memcli.provider"}
