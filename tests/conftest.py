@@ -261,6 +261,23 @@ def memory(name: str = "a", **fields: object) -> Memory:
     return Memory(**values)  # type: ignore[arg-type]
 
 
+def raising(error: Exception) -> Callable[..., Any]:
+    """What raises the error, whatever it is called with."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    return fail
+
+
+def nested(levels: int) -> Any:
+    """The number 1 in so many lists."""
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
 @dataclass(frozen=True)
 class Result:
     """What a command printed and how it ended."""

@@ -19,7 +19,7 @@ from memcli.ingest.commits import CommitSource, StagedSource
 from memcli.ingest.files import FileSource
 from memcli.model.memory import Memory
 from tests.app.conftest import Given
-from tests.conftest import open_at
+from tests.conftest import open_at, raising
 from tests.ingest.conftest import Repo
 from tests.ingest.conftest import repo as repo  # noqa: PLC0414 - a fixture is taken over by its name
 
@@ -74,14 +74,11 @@ def test_one_that_cannot_be_stored(
 
 
 def test_a_disk_that_fails_is_no_fault_of_an_item(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: object) -> bytes:
-        raise OSError(5, "Input/output error")
-
     ingest(workspace, three())
     before = texts(workspace)
     more = Given([{"path": f"more/{n}", "raw": f"More {n}.", "metadata": {"source": f"{n}.md"}} for n in range(3)])
     with monkeypatch.context() as patch:
-        patch.setattr("memcli.store.snapshot.read_at", fails)
+        patch.setattr("memcli.store.snapshot.read_at", raising(OSError(5, "Input/output error")))
         with pytest.raises(StoreError, match="Input/output"):
             ingest(workspace, more)
     assert texts(workspace) == before

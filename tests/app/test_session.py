@@ -15,7 +15,7 @@ from memcli.extras.transcripts.importing import SessionSyncResult, import_transc
 from memcli.model.conversation import Message
 from memcli.record import Record, field
 from tests.app.conftest import Project
-from tests.conftest import NOW
+from tests.conftest import NOW, raising
 
 SECRET = "AKIA" + "Q3EGTX7ZP5RNB2WM"
 CENTS = "We decided to store prices in cents because floats lose money."
@@ -161,9 +161,6 @@ def test_a_full_journal_stops_no_other(project: Project) -> None:
 def test_a_write_that_fails_gives_no_transcript_up(
     project: Project, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise error
-
-    monkeypatch.setattr("memcli.store.sessions.FileSessions.take_in", fail)
+    monkeypatch.setattr("memcli.store.sessions.FileSessions.take_in", raising(error))
     with pytest.raises(type(error)):
         synced(project, entry("session-end", text="What was reported.", path="a"), a=Talk(said=said(1)))

@@ -23,7 +23,7 @@ from memcli.model.memory import Memory
 from memcli.record import replace
 from tests.app.conftest import LATER, Project
 from tests.app.test_session import Talk, said
-from tests.conftest import NOW, memory, rewrite
+from tests.conftest import NOW, memory, raising, rewrite
 from tests.extras.advice.test_session import ARGON, TALK
 
 CENTS = "We decided to store prices in cents because floats lose money."
@@ -102,12 +102,9 @@ def test_what_no_longer_holds_when_a_session_goes_on_leaves_the_journal_and_the_
 def test_what_was_interrupted_is_finished_by_the_next_command(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise StoreError("cannot write: the disk is full", "free some space")
-
     session = project.say(*TALK)
     with monkeypatch.context() as patch:
-        patch.setattr(session_end, "remember", fail)
+        patch.setattr(session_end, "remember", raising(StoreError("cannot write: the disk is full", "free some space")))
         with pytest.raises(StoreError):
             project.end(session, "Fast")
     assert project.stored("journal") == {}
@@ -231,12 +228,8 @@ def test_what_was_said_before_is_recalled_where_nothing_can_be_written(
     session = project.say(ARGON)
     before = asked(project)
     project.say("The argon2 accounts are there.", session=session.id)
-
-    def fail(*_: object, **__: object) -> None:
-        raise StoreError("the disk is full")
-
     with monkeypatch.context() as patch:
-        patch.setattr("memcli.app.talk.remember", fail)
+        patch.setattr("memcli.app.talk.remember", raising(StoreError("the disk is full")))
         assert asked(project) == before
     assert "what was said last is not searched: the disk is full" in project.notes
     kept = project.root / "local/cache/sessions/spaces/main.json"

@@ -18,7 +18,7 @@ from memcli.extras.stores.log import check_log
 from memcli.extras.transfer.bundles import import_bundle
 from memcli.model.space import Space
 from tests.app.conftest import LATER, Project
-from tests.conftest import NOW, memory
+from tests.conftest import NOW, memory, raising
 
 FOREVER: dict[str, object] = {"allow_delete": True}
 
@@ -121,12 +121,8 @@ def test_what_cannot_be_kept_is_not_removed(project: Project) -> None:
 def test_what_goes_is_kept_before_it_goes(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.fill("log/a")
     before = project.bytes()
-
-    def fail(*_: object, **__: object) -> None:
-        raise StoreError("no")
-
     with monkeypatch.context() as broken:
-        broken.setattr("memcli.store.file.write_file", fail)
+        broken.setattr("memcli.store.file.write_file", raising(StoreError("no")))
         with pytest.raises(StoreError):
             project.purge("log/a")
     assert (project.trashed(), project.bytes()) == (["log/a"], before)
@@ -256,11 +252,10 @@ def test_a_private_space_stays_here(project: Project) -> None:
 def test_a_gitignore_that_cannot_be_written_denies_no_write(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.fill("fact/a")
     project.policy(visibility="private")
-
-    def fail(*_: object, **__: object) -> None:
-        raise StoreError("cannot write .gitignore: Input/output error", "nothing was changed")
-
-    monkeypatch.setattr("memcli.store.pending.set_ignored", fail)
+    monkeypatch.setattr(
+        "memcli.store.pending.set_ignored",
+        raising(StoreError("cannot write .gitignore: Input/output error", "nothing was changed")),
+    )
     project.policy(visibility="project")
     assert "saved, but git still ignores space 'main': cannot write .gitignore" in project.notes[-1]
     assert not spaces.show(project.over(), "main").policy.is_private

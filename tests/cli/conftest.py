@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import struct
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Run
+from tests.conftest import ROOT, Run
 
 DATE = "2026-01-02T03:04:05Z"
 """When the commits of `commit` are made."""
@@ -41,13 +44,40 @@ def repository(tmp_path: Path, run: Run) -> Path:
     return tmp_path
 
 
+def on_a_terminal(
+    folder: Path,
+    *arguments: str,
+    environ: Mapping[str, str],
+    size: tuple[int, int] = (200, 80),
+    typed: str = "",
+) -> tuple[int, str]:
+    """Runs memcli on a terminal of so many lines and columns; how it ends, and what it writes there."""
+    pty, fcntl, termios = (pytest.importorskip(name) for name in ("pty", "fcntl", "termios"))
+    mine, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
+    strange = ("COLUMNS", "LINES", "NO_COLOR", "CLICOLOR_FORCE", "PAGER")
+    own = {name: value for name, value in os.environ.items() if name not in strange}
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "memcli", *arguments], cwd=folder, stdin=its, stdout=its, stderr=its,
+        env={**own, "PYTHONPATH": str(ROOT), "MEMCLI_EMBEDDER": "off", **environ},
+    )  # fmt: skip
+    os.close(its)
+    os.write(mine, typed.encode())
+    shown = b""
+    with suppress(OSError):  # the other end is closed
+        while part := os.read(mine, 1 << 16):
+            shown += part
+    os.close(mine)
+    return process.wait(), shown.decode()
+
+
 def until(condition: Callable[[], object]) -> None:
-    """Waits at most half a minute for a condition to hold."""
-    for _ in range(600):
+    """Waits at most a minute for a condition to hold."""
+    for _ in range(1200):
         if condition():
             return
         time.sleep(0.05)
-    raise AssertionError("waited for 30 s")
+    raise AssertionError("waited for 60 s")
 
 
 def wrong(run: Run, table: Iterable[tuple[str | list[str], int, str]], *before: str) -> str:

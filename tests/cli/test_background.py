@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Thread, Timer
@@ -24,22 +23,13 @@ from memcli.ports import Embedder
 from memcli.store.atomic import make_folder
 from memcli.store.layout import Layout, make_root
 from memcli.store.lock import locked
-from tests.cli.conftest import commit, git
+from tests.cli.conftest import commit, git, until
 from tests.conftest import Run, slow_but
-
-_PATIENCE = 60.0
 
 
 def is_done(run: Run) -> bool:
     found: dict[str, Any] = run("store", "index", "--json").json
     return 0 < found.get("chunks", 0) == found["vectors"]
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + _PATIENCE
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 @pytest.fixture
@@ -59,7 +49,7 @@ def memcli(folder: Path, *args: str) -> None:
 
 def test_ingest_has_the_vectors_made(lively: Path, run: Run) -> None:
     memcli(lively, "ingest", "guide.md")
-    wait_until(lambda: is_done(run))
+    until(lambda: is_done(run))
 
 
 @pytest.mark.slow
@@ -69,7 +59,7 @@ def test_a_commit_has_them_made_too(lively: Path, run: Run) -> None:
     assert run("init").code == 0
     assert run("hook", "install").code == 0
     commit(lively, "a.py", "engine = 1\n", "Cool the engine")
-    wait_until(lambda: is_done(run))
+    until(lambda: is_done(run))
 
 
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="priorities of POSIX")
@@ -82,7 +72,7 @@ def test_a_process_of_its_own_works_at_the_lowest_priority(line: list[str], live
     with locked(layout.turn("now"), "the work", 0):
         command = [sys.executable, "-m", "memcli", *line, "--background"]
         process = subprocess.Popen(command, cwd=lively, start_new_session=True)
-        wait_until(lambda: is_locked(layout.turn("next")))
+        until(lambda: is_locked(layout.turn("next")))
         assert os.getpriority(os.PRIO_PROCESS, process.pid) == 19
         group = Path(f"/proc/{process.pid}/autogroup")
         assert not group.exists() or group.read_text().rstrip().endswith("nice 19")
@@ -120,7 +110,7 @@ def waiting_to(layout: Layout, work: Callable[[], object]) -> Thread:
             threads[-1].start()
         return is_locked(layout.turn("next"))
 
-    wait_until(waits)
+    until(waits)
     return threads[-1]
 
 

@@ -15,7 +15,7 @@ from memcli.errors import StoreError
 from memcli.git.repository import Repository
 from memcli.ingest import commits as reading
 from tests.cli.conftest import DATE, commit, git
-from tests.conftest import Run
+from tests.conftest import Run, raising
 
 
 def paths(run: Run, *options: str) -> list[str]:
@@ -149,12 +149,11 @@ def test_an_ingest_that_stops_says_what_it_stored(run: Run, tmp_path: Path, monk
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("# A\n\nThe first file.\n")
     run("init")
-
-    def fail(*_: object) -> int:
-        raise StoreError("cannot open the lock of space 'main': Input/output error", "nothing was changed")
-
     with monkeypatch.context() as patch:
-        patch.setattr("memcli.app.ingest.retire_missing", fail)
+        patch.setattr(
+            "memcli.app.ingest.retire_missing",
+            raising(StoreError("cannot open the lock of space 'main': Input/output error", "nothing was changed")),
+        )
         stopped = run("ingest", "docs")
     assert stopped.code == 8
     assert stopped.err == (

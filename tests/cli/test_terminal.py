@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import pty
 import re
-import struct
-import subprocess
-import sys
-import termios
 from pathlib import Path
 
 import pytest
 
 from memcli.render.clean import columns
-from tests.conftest import ROOT, Run
+from tests.cli.conftest import on_a_terminal
+from tests.conftest import Run
 
 PROSE = "We chose PostgreSQL over MySQL: we need JSONB and row-level security, and the team has run it since 2019. " * 8
 SHAPES = re.compile(r"\x1b\[[\d;]*m")
@@ -24,27 +18,10 @@ SHAPES = re.compile(r"\x1b\[[\d;]*m")
 @pytest.fixture
 def store(run: Run, tmp_path: Path) -> Path:
     """A store with a long decision, an enforced warning in wide characters, and a fact read from a file."""
-    run(
-        "remember",
-        PROSE,
-        "--freeze-clock",
-        "2026-01-05T10:00:00Z",
-        "--kind",
-        "decision",
-        "--path",
-        "decisions/database/postgresql-and-row-level-security",
-    )
-    run(
-        "remember",
-        "決して main に強制プッシュしない。" * 6,
-        "--kind",
-        "negative",
-        "--trigger",
-        "push -f",
-        "--enforce",
-        "--path",
-        "never/push",
-    )
+    path = "decisions/database/postgresql-and-row-level-security"
+    run("remember", PROSE, "--freeze-clock", "2026-01-05T10:00:00Z", "--kind", "decision", "--path", path)
+    push = "決して main に強制プッシュしない。" * 6
+    run("remember", push, "--kind", "negative", "--trigger", "push -f", "--enforce", "--path", "never/push")
     (tmp_path / "NOTES.md").write_text("# Deploy\n\nThe deploy job runs at noon.\n")
     run("ingest", "NOTES.md")
     return tmp_path
@@ -52,31 +29,10 @@ def store(run: Run, tmp_path: Path) -> Path:
 
 def shown(folder: Path, width: int, *arguments: str, lines: int = 200, typed: str = "", **environ: str) -> str:
     """What a command prints on a terminal of so many columns and lines, where `typed` is typed."""
-    leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", lines, width, 0, 0))
-    own = {
-        key: value
-        for key, value in os.environ.items()
-        if key not in ("COLUMNS", "LINES", "NO_COLOR", "CLICOLOR_FORCE", "PAGER")
-    }
-    done = subprocess.Popen(
-        [sys.executable, "-P", "-m", "memcli", *arguments], cwd=folder, stdin=follower, stdout=follower, stderr=follower,
-        env={**own, "PYTHONPATH": str(ROOT), "TERM": "xterm", "MEMCLI_EMBEDDER": "off", **environ},
-    )  # fmt: skip
-    os.close(follower)
-    os.write(leader, typed.encode())
-    parts = []
-    while True:
-        try:
-            part = os.read(leader, 1 << 16)
-        except OSError:
-            break
-        if not part:
-            break
-        parts.append(part)
-    os.close(leader)
-    assert done.wait() == 0
-    return b"".join(parts).decode().replace("\r\n", "\n")
+    own = {"TERM": "xterm", **environ}
+    code, text = on_a_terminal(folder, *arguments, size=(lines, width), typed=typed, environ=own)
+    assert code == 0
+    return text.replace("\r\n", "\n")
 
 
 def widest(text: str) -> int:
@@ -150,14 +106,8 @@ def test_colours_mean_something_and_can_be_refused_and_forced(
 
 
 def test_a_memory_cannot_colour_or_move_anything(run: Run, tmp_path: Path) -> None:
-    run(
-        "remember",
-        "Plain \U000f0003red\U000f0004 \x1b[31mred\x1b[0m and \x1b[2J gone.",
-        "--kind",
-        "fact",
-        "--path",
-        "a",
-    )
+    text = "Plain \U000f0003red\U000f0004 \x1b[31mred\x1b[0m and \x1b[2J gone."
+    run("remember", text, "--kind", "fact", "--path", "a")
     for command in (("list",), ("list", "--tree"), ("recall", "plain"), ("get", "a")):
         text = shown(tmp_path, 80, *command)
         assert "\x1b[33m" not in text, command

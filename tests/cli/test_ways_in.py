@@ -29,20 +29,13 @@ from memcli.model.names import text_hash
 from memcli.model.space import Policy, Space
 from memcli.record import replace
 from memcli.wiring.roots import make_store
-from tests.conftest import NOW, memory
+from tests.conftest import NOW, memory, nested
 from tests.extras.mcp.conftest import text
 from tests.extras.serve.conftest import Server
 
 TEXT = "The staging host is rebuilt on Mondays."
 OTHER = memory("other", raw="Another.", metadata={"hash": text_hash("Another.")})
 GOOD = memory("x", path="notes/x", raw=TEXT, metadata={"hash": text_hash(TEXT)})
-
-
-def nested(levels: int) -> Any:
-    value: Any = 1
-    for _ in range(levels):
-        value = [value]
-    return value
 
 
 CORPUS: Mapping[str, tuple[Mapping[str, Any], str]] = {

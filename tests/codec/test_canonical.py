@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from memcli.codec import canonical
 from memcli.codec.canonical import WIDTH, decode, encode, encode_line, encode_wrapped
 from memcli.errors import MemcliError, UsageError
+from tests.conftest import nested
 from tests.strategies import json_values, words
 
 _ODD = (
@@ -144,14 +145,7 @@ def test_a_list_in_a_list_is_as_wide_as_its_own_line() -> None:
         assert len(encode_wrapped({"a": [["x" * size]]}).split(b"\n")) == lines
 
 
-def _nested(depth: int) -> Any:
-    value: Any = 1
-    for _ in range(depth):
-        value = [value]
-    return value
-
-
-@pytest.mark.parametrize("value", [["\ud800"], [2**64], [{1}], {1: 2}, {1: [2]}, _nested(300), _nested(1000)])
+@pytest.mark.parametrize("value", [["\ud800"], [2**64], [{1}], {1: 2}, {1: [2]}, nested(300), nested(1000)])
 def test_what_json_cannot_hold_is_refused(value: Any) -> None:
     with pytest.raises(UsageError, match="cannot be stored as JSON"):
         encode_wrapped({"a": value})

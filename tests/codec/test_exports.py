@@ -37,7 +37,7 @@ from memcli.model.memory import Memory
 from memcli.model.names import check_path
 from memcli.model.space import Policy, Space
 from memcli.record import replace
-from tests.conftest import NOW, examples, memory
+from tests.conftest import NOW, examples, memory, nested
 from tests.extras.schema.test_schemas import unknown
 from tests.strategies import spaces
 
@@ -160,20 +160,13 @@ def objects(tree: Any) -> list[Any]:
     return found
 
 
-def deep(levels: int) -> Any:
-    value: Any = 1
-    for _ in range(levels):
-        value = [value]
-    return value
-
-
 REFUSED: list[list[Any]] = [
     *json.loads(Path(__file__).with_name("refused.json").read_text("utf-8"))["bundles"],
     ["objects.0.raw", "x" * (MAX_TEXT_BYTES + 1), "at most 1 MiB"],
     ["objects.0.summary_long", "é" * MAX_TEXT_BYTES, "at most 1 MiB"],
-    ["objects.0.content", deep(61), "nested deeper than 60"],
-    ["objects.0.content", deep(70), "nested deeper than 64"],
-    ["metadata", deep(70), "nested deeper"],
+    ["objects.0.content", nested(61), "nested deeper than 60"],
+    ["objects.0.content", nested(70), "nested deeper than 64"],
+    ["metadata", nested(70), "nested deeper"],
     ["objects.0.kind", None, "kind is missing"],
 ]
 

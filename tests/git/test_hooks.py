@@ -8,8 +8,7 @@ import shutil
 import stat
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from memcli.errors import StoreError
 from memcli.git import DEFAULT, NAMES
 from memcli.git.hooks import SAVED, find_hooks, script
 from memcli.ingest.patch import Commit, FileDiff
+from tests.cli.conftest import until
 from tests.conftest import ROOT, slow_but
 from tests.ingest.conftest import Repo, new_repo
 
@@ -132,13 +132,6 @@ def log(repo: Repo) -> list[dict[str, object]]:
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
-def wait_for(condition: Callable[[], object]) -> None:
-    for _ in range(3000):
-        if condition():
-            break
-        time.sleep(0.01)
-
-
 def commits(repo: Repo) -> set[str]:
     """The commits that are remembered."""
     file = repo.root / ".memory" / "spaces" / "repo.json"
@@ -197,7 +190,7 @@ def test_who_reads_what_git_prints_does_not_wait(name: str, tmp_path: Path, monk
     ran = subprocess.run(line, input=b"old new\n", capture_output=True, cwd=tmp_path, timeout=60, check=True)
     assert (ran.stdout, ran.stderr) == (b"", b"")
     told.touch()
-    wait_for(lambda: done.exists() and (name != "post-rewrite" or done.read_bytes()))
+    until(lambda: done.exists() and (name != "post-rewrite" or done.read_bytes()))
     assert done.read_bytes() == (b"old new\n" if name == "post-rewrite" else b"")
 
 
@@ -206,12 +199,12 @@ def test_the_background_does_the_same(place: Repo, monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv("MEMCLI_HOOK_FOREGROUND")
     hook("install")
     made = change(place)
-    wait_for(lambda: log(place))
+    until(lambda: log(place))
     assert commits(place) == {made}
     hook("uninstall")
     again = change(place, "x = 1\n")
     assert main(["hook", "run", "post-commit"]) == 0  # as a hook manager would: it detaches itself
-    wait_for(lambda: len(log(place)) > 1)
+    until(lambda: len(log(place)) > 1)
     assert commits(place) == {made, again}
 
 

@@ -22,7 +22,7 @@ from memcli.store.file import FileStore
 from memcli.store.journal import Journal, Mail
 from memcli.store.layout import Layout
 from memcli.store.lock import WAIT_SECONDS, locked
-from tests.conftest import NOW, memory, rewrite
+from tests.conftest import NOW, memory, raising, rewrite
 
 
 def store_of(
@@ -180,11 +180,7 @@ def test_an_answer_that_cannot_be_looked_at_is_not_there(workspace: Workspace, m
     mail = journal_of(workspace).place(request(workspace, "Once."))
     rewrite(workspace.store, lambda space: space)
     assert mail.answered()
-
-    def fail(*_: object) -> bytes:
-        raise OSError(5, "Input/output error")
-
-    monkeypatch.setattr("memcli.store.journal.read_at", fail)
+    monkeypatch.setattr("memcli.store.journal.read_at", raising(OSError(5, "Input/output error")))
     assert not mail.answered()
 
 
