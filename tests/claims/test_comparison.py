@@ -125,16 +125,10 @@ def test_what_speaks_of_the_same_matter_is_related() -> None:
 
 def test_odd_texts_are_read() -> None:
     cases = [
-        "",
-        "?",
-        "```\nretries = 5\n```",
-        "| a | b |\n|---|---|\n| 1 | 2 |",
-        "\u0663 \u00b2 \u2167 9e99 1e-99 1:99 v1.2.3.4.5.6",
-        "\u6570\u636e\u5e93\u4e0d\u662f MySQL",
-        "not " * 500,
-        "1" * 5000,
-        "a" * 5000,
-    ]
+        "", "?", "```\nretries = 5\n```", "| a | b |\n|---|---|\n| 1 | 2 |",
+        "\u0663 \u00b2 \u2167 9e99 1e-99 1:99 v1.2.3.4.5.6", "\u6570\u636e\u5e93\u4e0d\u662f MySQL", "not " * 500,
+        "1" * 5000, "a" * 5000,
+    ]  # fmt: skip
     assert [
         text for text in cases if not (found(text, text, 1.0) is None or found(text, text, 1.0).kind == DUPLICATES)
     ] == []

@@ -104,17 +104,10 @@ def test_what_has_another_number_is_another_thing() -> None:
 
 def test_one_value_may_be_written_in_two_ways() -> None:
     cases = [
-        ("it waits 60 s", "waits for 1 minute"),
-        ("at 2pm", "14:00"),
-        ("twice", "x2"),
-        ("1e-3", "0.001"),
-        ("0.2 MB", "200 kB"),
-        ("Postgres", "PostgreSQL"),
-        ("nightly", "every 24 h"),
-        ("GPT-7", "`gpt-7`."),
-        ("force-push", "force push"),
-        ("1. build\n2. ship", "- build\n- ship"),
-    ]
+        ("it waits 60 s", "waits for 1 minute"), ("at 2pm", "14:00"), ("twice", "x2"), ("1e-3", "0.001"),
+        ("0.2 MB", "200 kB"), ("Postgres", "PostgreSQL"), ("nightly", "every 24 h"), ("GPT-7", "`gpt-7`."),
+        ("force-push", "force push"), ("1. build\n2. ship", "- build\n- ship"),
+    ]  # fmt: skip
     for one, other in cases:
         mine, theirs = values_of(one), values_of(other)
         assert (missing(mine, theirs), missing(theirs, mine), differ(mine, theirs)) == ("", "", False)

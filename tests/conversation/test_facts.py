@@ -44,23 +44,12 @@ def test_a_statement_is_a_fact_of_its_family() -> None:
 
 def test_a_question_a_hypothesis_a_quotation_or_a_passing_state_is_none() -> None:
     cases = [
-        "should we go with LevelDB?",
-        "what if we decided to use Kafka",
-        "maybe we should prefer composition",
-        "I can rewrite it in Go",
-        "if we ever went multi-tenant, we must shard",
-        "> You must never do this.",
-        "```\n# never commit this\n```",
-        'The README says "always run make clean".',
-        "the linter complains: never use eval",
-        "the tests are failing now",
-        "I have to leave",
-        "It must have been the DNS.",
-        "don't worry",
-        "we haven't decided yet",
-        "he prefers tabs",
-        "add a test for that",
-    ]
+        "should we go with LevelDB?", "what if we decided to use Kafka", "maybe we should prefer composition",
+        "I can rewrite it in Go", "if we ever went multi-tenant, we must shard", "> You must never do this.",
+        "```\n# never commit this\n```", 'The README says "always run make clean".',
+        "the linter complains: never use eval", "the tests are failing now", "I have to leave",
+        "It must have been the DNS.", "don't worry", "we haven't decided yet", "he prefers tabs", "add a test for that",
+    ]  # fmt: skip
     assert [text for text in cases if found(f"u: {text}") != []] == []
 
 

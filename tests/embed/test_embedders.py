@@ -26,18 +26,11 @@ REAL = ("onnx", "hashed")
 SENTENCE = "The retry loop waits twice as long after every failed request, until the server answers or we give up. "
 MIXED = [f"{i} {(SENTENCE * 4)[i : i + 5 + i * 61 % 300]}" for i in range(20)]
 ODD = {
-    "empty": "",
-    "blank": " \n\t ",
-    "huge": "all work and no play " * 5_000,
-    "one long word": "x" * 200_000,
-    "accents": "Déjà vu à la carte, naïve Übergröße",
-    "japanese": "再試行は指数関数的に待つ",
-    "emoji": "🚀 shipped 👩‍💻",
-    "right to left": "שלום עולם",
-    "lone surrogate": "broken \ud800 text",
-    "control characters": "a\x00b\x1b[31m\u200b",
+    "empty": "", "blank": " \n\t ", "huge": "all work and no play " * 5_000, "one long word": "x" * 200_000,
+    "accents": "Déjà vu à la carte, naïve Übergröße", "japanese": "再試行は指数関数的に待つ", "emoji": "🚀 shipped 👩‍💻",
+    "right to left": "שלום עולם", "lone surrogate": "broken \ud800 text", "control characters": "a\x00b\x1b[31m\u200b",
     "special tokens": "[CLS] [SEP] [PAD] [MASK]",
-}
+}  # fmt: skip
 
 
 def build(name: str) -> Embedder:

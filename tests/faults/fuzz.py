@@ -127,18 +127,8 @@ def mutations(found: list[bytes], runs: int) -> Iterator[bytes]:
     """`runs` inputs made of the seeds, always the same: bytes changed, cut, doubled, swapped in from others."""
     state = 88172645463325252
     words = (
-        b"\x1b[",
-        b"\xe2\x80\xae",
-        b"null",
-        b"1e999",
-        b"\\ud800",
-        b"{",
-        b"]",
-        b'"',
-        b"\n    {\n",
-        b"\x00",
-        b"---\n",
-    )
+        b"\x1b[", b"\xe2\x80\xae", b"null", b"1e999", b"\\ud800", b"{", b"]", b'"', b"\n    {\n", b"\x00", b"---\n",
+    )  # fmt: skip
 
     def roll(sides: int) -> int:
         nonlocal state

@@ -7,16 +7,10 @@ from memcli.text.words import is_foreign, language, terms, without_absent
 
 def test_a_language_is_told_by_its_function_words() -> None:
     table = {
-        "Welche Datenbanken sichern wir?": "german",
-        "Wo liegen die Sicherungen?": "german",
-        "¿Qué base de datos usamos?": "spanish",
-        "Los pagos se reintentan.": "spanish",
-        "Which database do we use?": "",
-        "del obj; en, de, es": "",
-        "The license is MIT, and we want to die in the war room.": "",
-        "データベース": "",
-        "": "",
-    }
+        "Welche Datenbanken sichern wir?": "german", "Wo liegen die Sicherungen?": "german",
+        "¿Qué base de datos usamos?": "spanish", "Los pagos se reintentan.": "spanish", "Which database do we use?": "",
+        "del obj; en, de, es": "", "The license is MIT, and we want to die in the war room.": "", "データベース": "", "": "",
+    }  # fmt: skip
     assert {text: language(text) for text in table} == table
 
 
