@@ -194,9 +194,6 @@ def test_facts_have_names_and_are_promoted_by_them(project: Project) -> None:
     (fact,) = project.stored().values()
     assert (fact.raw, fact.provenance["messages"]) == (ARGON, [5, 5])
     assert not [path for path in project.waiting() if "argon" in path]
-    for wrong, error in ((f"{session.id}#2.1", NotFoundError), (session.id, UsageError)):
-        with pytest.raises(error):
-            promote(project.over(), [wrong])
     found = [one for one in project.recall("which hash do new accounts use?").sections if one.memory.kind == "decision"]
     assert [one.space for one in found] == ["main"]
     assert read_arc(project.over(), session)["beginning"]

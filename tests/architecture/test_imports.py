@@ -37,21 +37,16 @@ LIGHT = (
 )  # fmt: skip
 
 
+LIGHTER = {"recall text": {"filecmp", "shlex", "shutil"}, "hook run prompt --agent claude": {"typer"}}
+"""What else is not loaded: what only copies and repairs need, and the parser that hooks of agents go past."""
+
+
 @pytest.mark.parametrize("line", LIGHT)
 def test_light_commands_stay_light(tmp_path: Path, line: str) -> None:
     workspace = open_at(tmp_path)
     rewrite(workspace.store, lambda space: space.put([memory("a")], "2026-01-01T00:00:00Z"))
-    assert not loaded(tmp_path, *line.split(), MEMCLI_EMBEDDER="off") & HEAVY
-
-
-def test_recall_loads_nothing_that_only_copies_and_repairs_need(tmp_path: Path) -> None:
-    open_at(tmp_path)
-    assert not loaded(tmp_path, "recall", "text", MEMCLI_EMBEDDER="off") & {"filecmp", "shlex", "shutil"}
-
-
-def test_hooks_of_agents_go_past_typer(tmp_path: Path) -> None:
-    open_at(tmp_path)
-    assert "typer" not in loaded(tmp_path, "hook", "run", "prompt", "--agent", "claude", MEMCLI_HOOK_FOREGROUND="1")
+    environ = {"MEMCLI_EMBEDDER": "off", "MEMCLI_HOOK_FOREGROUND": "1"}
+    assert not loaded(tmp_path, *line.split(), **environ) & (HEAVY | LIGHTER.get(line, set()))
 
 
 def test_a_command_that_only_reads_costs_an_agent_no_more_than_memory_that_is_off(tmp_path: Path) -> None:

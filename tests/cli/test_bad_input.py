@@ -155,9 +155,7 @@ def test_where_there_is_no_store_none_is_made(run: Run, tmp_path: Path) -> None:
     assert not list((tmp_path / "target").iterdir())
 
 
-def test_an_unknown_kind_is_fine_and_an_unknown_backend_a_warning(run: Run) -> None:
-    assert run("remember", "x y z", "--kind", "haiku", "--json").json["status"] == "created"
-    assert run("list", "--kind", "haiku", "--json").out.count('"kind": "haiku"') == 1
+def test_an_unknown_backend_is_a_warning(run: Run) -> None:
     run("remember", "We chose PostgreSQL.", "--path", "db/choice")
     result = run("recall", "postgresql", "--backend", "oracle")
     assert (result.code, "db/choice" in result.out, "no backend 'oracle'" in result.err) == (0, True, True)

@@ -79,7 +79,8 @@ def test_a_kind_that_is_nearly_a_known_one_is_refused_and_named(run: Run) -> Non
     ):
         assert run("remember", f"About {given}.", "--kind", given, "--path", given).err == ""
         assert run("get", given, "--field", "kind").out == f"{stored}\n"
-    assert [one["path"] for one in run("list", "-k", "Warning", "--json").json] == ["warning"]
+    for given, path in (("Warning", "warning"), ("customer", "customer")):
+        assert [one["path"] for one in run("list", "-k", given, "--json").json] == [path]
     for arguments in (("edit", "a", "--set", "kind=decisoin"), ("list", "-k", "decisiom"), ("recall", "-k", "decison")):
         assert "did you mean 'decision'?" in run(*arguments).err
     assert run("remember", "--batch", "-", stdin='{"raw": "y", "kind": "gide"}').err.endswith("'guide'?\n")

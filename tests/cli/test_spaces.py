@@ -79,11 +79,9 @@ def test_readers_ask_both_or_the_named_one(run: Run, repository: Path, space: st
     assert listed(run) == {"db/choice": "main", "guide.md": "repo"}
     assert list(listed(run, "-s", space)) == [path]
     assert run("status", "--stats", "--json").json["spaces"] == {"main": 1, "repo": 1}
-    for verb in ("recall",):
-        for question, of in (("PostgreSQL", "main"), ("rollback script", "repo")):
-            here = {"main": "db/choice", "repo": "guide.md"}[of]
-            assert here in run(verb, question, "--json").out
-            assert (here in run(verb, question, "--json", "-s", space).out) == (of == space)
+    for question, of, here in (("PostgreSQL", "main", "db/choice"), ("rollback script", "repo", "guide.md")):
+        assert here in run("recall", question, "--json").out
+        assert (here in run("recall", question, "--json", "-s", space).out) == (of == space)
     assert run("get", path, "--json").json["metadata"]["space"] == space
 
 
