@@ -149,8 +149,8 @@ class CommandContext:
         )
         if self.counters is None:
             self.counters, self.space = workspace.counters, workspace.space
-            if self._command == "recall":
-                self.counters.hold()  # a recall writes its counters together with its usage, in one transaction
+            if self._command in ("recall", "get"):
+                self.counters.hold()  # they write their counters together with the usage, in one transaction
         if is_new:
             self._made, self._notes = workspace.root, notes
         if tells_off and not self._has_noted_off and is_off(workspace.root, self._environ):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from memcli.ports import Snapshot
 
-VERSION = f"18/{ANALYSIS_VERSION}"
+VERSION = f"19/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
@@ -67,6 +67,7 @@ CREATE TABLE memory (
 CREATE INDEX memory_id ON memory (id);
 CREATE INDEX memory_start ON memory (start);
 CREATE INDEX memory_path ON memory (path, id, hidden);
+CREATE INDEX memory_newest ON memory (updated_at DESC, path, id) WHERE NOT hidden;
 CREATE INDEX memory_odd ON memory (row) WHERE is_odd OR start < 0;
 CREATE INDEX memory_kind ON memory (kind);
 CREATE INDEX memory_scope ON memory (scope);

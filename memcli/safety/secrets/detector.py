@@ -100,6 +100,9 @@ class TextView:
 
 
 _VISIBLE = bytes([*range(0x20, 0x7F), *b"\t\n\f\r"])
+_TYPOGRAPHY = frozenset("–—‘’“”„…•→←✓✗")
+_FIRST_MARK = "\u0300"
+"""The first character after the Latin letters; below it all hidden characters are unprintable."""
 _UNSEEN = BytesPattern(r"[^ -~\t\n\f\r]")
 
 
@@ -108,8 +111,12 @@ def plain(text: str, data: bytes) -> TextView | None:
     if _UNSEEN not in _tried(data):
         return None
     rest = data.translate(None, _VISIBLE)  # without ASCII bytes UTF-8 stays valid
+    unseen = set(rest.decode("utf-8", "surrogatepass")) - _TYPOGRAPHY
+    # Western text has no more than accents and typography, and compiling the patterns takes longer than searching a page.
+    if not unseen or (max(unseen) < _FIRST_MARK and "".join(unseen).isprintable()):
+        return None
     pattern, loose = _hidden()
-    if not rest or not loose.search(rest.decode("utf-8", "surrogatepass")):
+    if not loose.search("".join(unseen)):
         return None
     changes, at, position = [], 0, 0
     for match in pattern.finditer(text):
