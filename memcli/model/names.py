@@ -86,7 +86,7 @@ _DEVICES = frozenset(
 _ID = regex(r"[A-Za-z0-9_][A-Za-z0-9_.:+@-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.:+@-]*)*\Z")
 _SHORT = regex(rf"[a-z0-9]{{{SHORTEST},60}}\Z")
 _SESSION = regex(r"ses_[a-z0-9]{1,60}\Z")
-_NOT_SLUG = regex(r"[^\w]+|_+")
+_NOT_SLUG = regex(r"[\W_]+")
 _DIGITS = regex(r"\d+")
 
 

@@ -60,6 +60,7 @@ def test_ids_of_other_tools_pass() -> None:
 def test_tags_are_slugs() -> None:
     assert check_tag("Auth Tokens!") == "auth-tokens"
     assert slug("snake_case and CamelCase") == "snake-case-and-camelcase"
+    assert slug("a -_b") == slug(slug("a -_b")) == "a-b"
     with pytest.raises(UsageError):
         check_tag("!!!")
 

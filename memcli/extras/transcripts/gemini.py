@@ -52,7 +52,7 @@ def _read(path: str, skipped: Counter[str]) -> Iterator[RawMessage]:
             while number_of(rewound) in found:
                 found.popitem()
             skipped[reasons.BRANCH] += before - len(found)
-        elif not key or line.get("type") not in _ROLES:
+        elif not key or text_of(line.get("type")) not in _ROLES:
             skipped[reasons.META] += 1
         elif (number := number_of(key)) in found or len(found) < _MOST_MESSAGES:
             skipped[reasons.REPEATED] += number in found

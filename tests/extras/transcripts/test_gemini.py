@@ -41,6 +41,7 @@ CASES: Mapping[str, Case] = {
          user("2", "b")], ["a", "b"], {},
     ),
     "context of a hook": ([user("1", "<hook_context>&lt;memory-1&gt;x&lt;/memory-1&gt;</hook_context>\n\nWhy?")], ["Why?"], {}),
+    "a type that is no text": ([{"id": "1", "type": []}, user("2", "b")], ["b"], {"no message": 2}),
     "context that is cut off": ([user("1", [{"text": "Why?"}, {"text": '<hook_context id="1">cut off'}])], ["Why?"], {}),
     "context of a session": ([user("1", [{"text": "<session_context>\nToday is Friday.\n</session_context>"}])], [], {}),
     "what is displayed": (
