@@ -11,9 +11,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from memcli.app.workspace import Workspace
+from memcli.embed.onnx import quantised
 from memcli.model.recall import Query
 from memcli.ranking import RANKERS, open_ranker
 from tests.conftest import NOW, memory, open_at, rewrite
@@ -69,6 +71,18 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     return workspace
 
 
+def _scores(workspace: Workspace, backend: str) -> dict[str, dict[str, float]]:
+    """The score of each memory, best first, by question."""
+    with closing(workspace.store.open("main")) as snapshot:
+        view = workspace.index.view(snapshot)
+        view.embed()
+        rank = open_ranker(backend)
+        return {
+            topic: {hit.entry.id: hit.score for hit in rank(Query(topic=topic, now=NOW), view).hits}
+            for topic in _QUESTIONS
+        }
+
+
 def _answers(workspace: Workspace, backend: str) -> dict[str, list[dict[str, Any]]]:
     answers = {}
     with closing(workspace.store.open("main")) as snapshot:
@@ -99,3 +113,23 @@ def test_every_backend_answers_as_it_did(filled: Workspace, backend: str, update
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
     assert found == json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_the_last_digits_of_vectors_change_no_order(
+    filled: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As another processor computes them: each component of a vector of length 1 is 0.000001 more or less."""
+
+    def moved(vectors: np.ndarray) -> list[bytes]:
+        return quantised(vectors + 1e-6 * np.sign(np.sin(vectors * 1e6)))
+
+    monkeypatch.setattr("memcli.embed.onnx.quantised", moved)
+    other = open_at(tmp_path, MEMCLI_EMBEDDER="onnx")
+    rewrite(other.store, lambda space: space.put(_memories(), NOW))
+    for backend in RANKERS:
+        here, there = _scores(filled, backend), _scores(other, backend)
+        assert {topic: list(scores) for topic, scores in there.items()} == {
+            topic: list(scores) for topic, scores in here.items()
+        }
+        for topic, scores in here.items():
+            assert there[topic] == pytest.approx(scores, abs=0.0005)
