@@ -56,7 +56,8 @@ def test_a_release_fills_all_templates(tmp_path: Path, monkeypatch: pytest.Monke
     fill(dist, folder)
     texts = {str(file.relative_to(folder)): file.read_text() for file in folder.rglob("*") if file.is_file()}
     assert texts.keys() == {
-        "SHA256SUMS", "debian/changelog", "debian/control", "debian/rules", "homebrew.rb", "notes.md", "server.json",
+        "SHA256SUMS", "debian/changelog", "debian/control", "debian/copyright", "debian/rules", "debian/source/format",
+        "homebrew.rb", "notes.md", "server.json",
     }  # fmt: skip
     assert [name for name, text in texts.items() if re.search("@[A-Z0-9]+@", text)] == []
     assert json.loads(texts["server.json"])["name"] == "io.github.somebody/memcli"
