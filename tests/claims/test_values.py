@@ -25,14 +25,10 @@ VALUES = {
     "name": "Redis PostgreSQL Mara Quinn GraphQL gRPC",
 }
 FRAMES = [
-    "The default model is {}.",
-    "The gateway is pinned to {} in production.",
-    "Keep {} for the export of invoices.",
-    "{} is what the importer uses.",
-    "importer: {}",
-    "The backup of the billing database uses {}, since the incident in March.",
-    "Never change {} by hand.",
-]
+    "The default model is {}.", "The gateway is pinned to {} in production.", "Keep {} for the export of invoices.",
+    "{} is what the importer uses.", "importer: {}",
+    "The backup of the billing database uses {}, since the incident in March.", "Never change {} by hand.",
+]  # fmt: skip
 REWORDED = ["We set the default model to {}.", "In production the gateway stays pinned to {}.", "The importer uses {}."]
 COSINES = (None, 0.5, 0.7, 0.85, 1.0)
 

@@ -55,13 +55,9 @@ def test_what_was_written_down_comes_before_documents_and_these_before_history(
             found.append((sorted(known), view.status()["vectors"]))
     # After the messages of both commits, the hunk of the newer one has one too, and then that of the older one.
     assert found == [
-        (["told"], 1),
-        (["guide", "told"], 2),
-        (["guide", "new", "told"], 3),
-        (["guide", "new", "old", "told"], 4),
-        (["guide", "new", "old", "told"], 5),
-        (["guide", "new", "old", "told"], 6),
-    ]
+        (["told"], 1), (["guide", "told"], 2), (["guide", "new", "told"], 3), (["guide", "new", "old", "told"], 4),
+        (["guide", "new", "old", "told"], 5), (["guide", "new", "old", "told"], 6),
+    ]  # fmt: skip
 
 
 @pytest.mark.usefixtures("_one_at_a_time")

@@ -37,14 +37,10 @@ def strengths(folder: Path, memories: list[Memory]) -> dict[str, tuple[str, floa
 @pytest.mark.parametrize(
     ("relation", "weight", "factor"),
     [
-        ("relates_to", 0.5, 0.5),
-        ("relates_to", None, 1.0),
-        ("supersedes", 0.2, 0.9),
-        ("contradicts", 1.0, 0.3),
-        ("derived_from", 1.0, 0.3),
-        ("depends_on", None, 0.3),
+        ("relates_to", 0.5, 0.5), ("relates_to", None, 1.0), ("supersedes", 0.2, 0.9), ("contradicts", 1.0, 0.3),
+        ("derived_from", 1.0, 0.3), ("depends_on", None, 0.3),
     ],
-)
+)  # fmt: skip
 def test_two_steps_over_links(tmp_path: Path, relation: str, weight: float | None, factor: float) -> None:
     memories = chain(link("b", relation, weight), link("c", "relates_to", 0.8), link("d", "relates_to", 1.0))
     found = strengths(tmp_path, memories)

@@ -52,19 +52,12 @@ and_that = "as it is far too long to be part of a sentence, and nobody would rea
 [ref]: https://x.y
 """
     assert split(text) == [
-        Sentence("The deploy", HEADING),
-        Sentence("Some bold and quite italic prose with a link.", PROSE),
+        Sentence("The deploy", HEADING), Sentence("Some bold and quite italic prose with a link.", PROSE),
         Sentence("And `code_with_name` or `__init__` or *.py.", PROSE),
-        Sentence("first item. It has two sentences and goes on", ITEM),
-        Sentence("second", ITEM),
-        Sentence("a step", STEP),
-        Sentence("another", STEP),
-        Sentence("a | b", ROW),
-        Sentence("1 | 2", ROW),
-        Sentence("quoted", PROSE),
-        Sentence("Setext", HEADING),
-        Sentence("To run it: `make run`", PROSE),
-    ]
+        Sentence("first item. It has two sentences and goes on", ITEM), Sentence("second", ITEM),
+        Sentence("a step", STEP), Sentence("another", STEP), Sentence("a | b", ROW), Sentence("1 | 2", ROW),
+        Sentence("quoted", PROSE), Sentence("Setext", HEADING), Sentence("To run it: `make run`", PROSE),
+    ]  # fmt: skip
 
 
 def test_restructured_text_is_read_by_its_marks() -> None:
@@ -84,11 +77,8 @@ It has ``code``, a `link <https://x.y>`_ and :class:`Thing`. Run::
 More.
 """
     assert [sentence.text for sentence in split(text)] == [
-        "Title",
-        "It has `code`, a link and `Thing`.",
-        "Run::",
-        "More.",
-    ]
+        "Title", "It has `code`, a link and `Thing`.", "Run::", "More.",
+    ]  # fmt: skip
 
 
 def test_a_line_above_a_list_is_its_title() -> None:

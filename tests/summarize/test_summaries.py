@@ -112,12 +112,9 @@ def test_without_a_text_content_is_told_field_by_field_or_a_given_summary_stands
 
 def test_a_long_sentence_is_cut_at_a_word() -> None:
     cases = [
-        ("short", "short"),
-        ("one two three four", "one two…"),
-        ("abcdefghijklmnop", "abcdefghi…"),
-        ("run the `make all` thing", "run the…"),
-        ("some, words here", "some…"),
-    ]
+        ("short", "short"), ("one two three four", "one two…"), ("abcdefghijklmnop", "abcdefghi…"),
+        ("run the `make all` thing", "run the…"), ("some, words here", "some…"),
+    ]  # fmt: skip
     assert [(text, expected) for text, expected in cases if clip(text, 10) != expected] == []
 
 

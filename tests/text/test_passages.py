@@ -90,13 +90,9 @@ def test_a_change_is_its_message_and_its_hunks_below_their_files() -> None:
 def test_headings() -> None:
     cases = [
         ("Title\n=====\n\nPart\n----\n\ntext", ("Title", "Part")),
-        ("Title\n=====\n\nPart\n~~~~\n\ntext", ("Title", "Part")),
-        ("# Title #\n\ntext", ("Title",)),
-        ("```\n# no title\n```", ()),
-        ("no title\n~~~", ()),
-        ("    # no title", ()),
-        ("- a\n---\ntext", ()),
-    ]
+        ("Title\n=====\n\nPart\n~~~~\n\ntext", ("Title", "Part")), ("# Title #\n\ntext", ("Title",)),
+        ("```\n# no title\n```", ()), ("no title\n~~~", ()), ("    # no title", ()), ("- a\n---\ntext", ()),
+    ]  # fmt: skip
     assert [(text, titles) for text, titles in cases if cut(text)[-1][1] != titles] == []
 
 
