@@ -101,15 +101,6 @@ def test_a_purge_erases_ids(run: Run, ids: list[str], tmp_path: Path) -> None:
     assert ids[0].encode() not in local_bytes(tmp_path)
 
 
-def test_a_read_only_folder_fails_no_recall(run: Run, ids: list[str], tmp_path: Path) -> None:
-    state = tmp_path / ".memory/local/state.db"
-    state.unlink(missing_ok=True)
-    state.mkdir()
-    found = run("recall", TOPIC)
-    assert (found.code, found.err) == (0, "")
-    assert ids[0] in found.out
-
-
 def test_a_recall_writes_the_local_state_once(
     run: Run, ids: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
