@@ -289,24 +289,19 @@ def known(run: Run, work: Repo) -> Repo:
     return work
 
 
-@pytest.mark.parametrize("how", ["staged", "committed", "untracked"])
+@pytest.mark.parametrize("how", ["staged", "committed", "untracked", "changed"])
 def test_a_renamed_file_is_followed(run: Run, known: Repo, how: str) -> None:
     if how == "untracked":
         shutil.move(known.root / "src/keys.py", known.root / "src/vault.py")
     else:
         known.git("mv", "src/keys.py", "src/vault.py")
-    if how == "committed":
+    if how == "changed":
+        known.write("src/vault.py", HELPER.replace("return old", "return 0") + "\n\n" + REST)
+    if how in ("committed", "changed"):
         known.commit("move")
-    assert both(run) == {path: ["moved src/vault.py"] for path in ("symbol", "lines", "whole")}
-    assert run("check", "code").code == 0
-
-
-def test_a_file_that_was_renamed_and_changed_is_stale(run: Run, known: Repo) -> None:
-    known.git("mv", "src/keys.py", "src/vault.py")
-    known.write("src/vault.py", HELPER.replace("return old", "return 0") + "\n\n" + REST)
-    known.commit("move and change")
-    assert both(run) == {path: ["stale src/vault.py"] for path in ("symbol", "lines", "whole")}
-    assert run("check", "code").code == 6
+    state, code = ("stale", 6) if how == "changed" else ("moved", 0)
+    assert both(run) == {path: [f"{state} src/vault.py"] for path in ("symbol", "lines", "whole")}
+    assert run("check", "code").code == code
 
 
 @pytest.mark.parametrize("how", ["edited", "staged", "committed"])
