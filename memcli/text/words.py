@@ -175,7 +175,7 @@ def _links(chain: str) -> tuple[str, ...] | list[str]:
     """The terms of a chain of words with dots or hyphens between them: those of its words, and if it is short the whole; for an
     option of one word also the option."""
     if "." not in chain and "-" not in chain:
-        if UNSPACED.match(chain):
+        if not chain.isascii() and UNSPACED.match(chain):
             return pairs(chain)
         return _forms(chain[:_MAX_WORD])
     if chain.startswith(_OPTION):
