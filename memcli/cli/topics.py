@@ -1,5 +1,5 @@
-"""The texts of `memcli help TOPIC`: kinds, paths, exit codes, environment, formats. `docs/commands.md` and the manual use
-EXIT_CODES too."""
+"""The texts of `memcli help TOPIC`: kinds, paths, exit codes, environment, formats. The manual and
+the pages in `docs/` use the tables too."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ shows them, `recall --under PATH` asks below one.
 .git/memcli/              conversations, journal, inbox, trash, audit log:
                           private; without git .memory/local/
 """
-_ENVIRONMENT = (
+ENVIRONMENT = (
     ("MEMCLI_SPACE, MEMCLI_ROOT", "the space and the store, as --space and --root"),
     ("MEMCLI_STORE", "a store on a server: postgresql://..."),
     ("MEMCLI_GLOBAL", "the folder of the user-wide store"),
@@ -83,7 +83,7 @@ def topics() -> dict[str, str]:
         "triggers.\n\n" + "\n".join(line.rstrip() for line in kinds) + "\n",
         "paths": _PATHS,
         "exit-codes": _table(EXIT_CODES),
-        "environment": _table(_ENVIRONMENT),
+        "environment": _table(ENVIRONMENT),
         "formats": _table(_FORMATS),
         "version": "`memcli version`, `memcli --version` and `memcli -V` print the version of memcli.\n",
     }

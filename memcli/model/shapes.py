@@ -158,31 +158,71 @@ CORE_FIELDS = tuple(name for name, row in FIELDS.items() if row.is_core)
 LIST_FIELDS = tuple(name for name, shape in MEMORY_FIELDS.items() if shape.get("type") == "array")
 
 POLICY_FIELDS: Mapping[str, Shape] = {
-    "ttl_days": DAYS,
-    "retention": {"type": "object", "additionalProperties": DAYS},
-    "grace_days": DAYS,
-    "allow_delete": FLAG,
-    "max_objects": ORDINAL,
-    "compaction": {**TEXT, "enum": list(COMPACTIONS)},
-    "auto_pin": _list(_object(kind=TEXT, tag=TEXT, under=TEXT, pattern=TEXT)),
+    "ttl_days": {
+        **DAYS,
+        "description": "`store gc` deletes what nobody has changed for so many days; pinned memories stay.",
+    },
+    "retention": {
+        "type": "object",
+        "additionalProperties": DAYS,
+        "description": "`ttl_days` by kind, such as `log=30`.",
+    },
+    "grace_days": {
+        **DAYS,
+        "description": "How many days `restore` can bring back what was deleted; 0: none of it is kept.",
+    },
+    "allow_delete": {**FLAG, "description": "Whether rules, imports and `space delete` may delete memories."},
+    "max_objects": {**ORDINAL, "description": "The most memories of the space; beyond it `compaction` makes room."},
+    "compaction": {
+        **TEXT,
+        "enum": list(COMPACTIONS),
+        "description": "What makes room: the oldest goes, the least valuable goes, or a language model decides.",
+    },
+    "auto_pin": {
+        **_list(_object(kind=TEXT, tag=TEXT, under=TEXT, pattern=TEXT)),
+        "description": "New memories that match all parts of one of these rules are pinned.",
+    },
     "pii_redaction": {
         **_object(detectors=TEXTS, patterns=_list(_object(["name", "regex"], name=TEXT, regex=TEXT)), allow=TEXTS),
         "description": "What is redacted. A plain list is read as detectors.",
     },
-    "review": FLAG,
-    "visibility": {**TEXT, "enum": list(VISIBILITIES)},
+    "review": {**FLAG, "description": "Whether what is remembered waits in the inbox until somebody accepts it."},
+    "visibility": {
+        **TEXT,
+        "enum": list(VISIBILITIES),
+        "description": "Tracked by git, on this machine only, or read from the repository and rebuilt at will.",
+    },
     "export_path": {
         **TEXT,
         "minLength": 1,
         "description": "A folder, or a .json file, from the top of the project: where `export` writes without --out.",
     },
-    "backend": {**TEXT, "minLength": 1},
-    "promote": {**TEXT, "enum": list(PROMOTIONS)},
-    "max_episodes": ORDINAL,
-    "seasons": {"type": "object", "additionalProperties": {**TEXT, "minLength": 1}},
-    "gaps": FLAG,
-    "upkeep": {**TEXT, "enum": list(UPKEEPS)},
-    "quota": {"type": "object", "additionalProperties": QUOTA},
+    "backend": {**TEXT, "minLength": 1, "description": "How recall ranks, unless `--backend` says otherwise."},
+    "promote": {
+        **TEXT,
+        "enum": list(PROMOTIONS),
+        "description": "Whether facts of a session that ends go into the space, or into the inbox.",
+    },
+    "max_episodes": {
+        **ORDINAL,
+        "description": "The most episodes that are made from sessions; the least important go first.",
+    },
+    "seasons": {
+        "type": "object",
+        "additionalProperties": {**TEXT, "minLength": 1},
+        "description": "Periods of the year by name, such as `frost=12-01..02-28`, for memories with a `season`.",
+    },
+    "gaps": {**FLAG, "description": "Whether questions without an answer are recorded, redacted, for `feedback gaps`."},
+    "upkeep": {
+        **TEXT,
+        "enum": list(UPKEEPS),
+        "description": "Whether `store maintain` runs by itself, in the background, or only when asked.",
+    },
+    "quota": {
+        "type": "object",
+        "additionalProperties": QUOTA,
+        "description": "The most tokens and US dollars a day for each provider of language models.",
+    },
     "agents": {
         **_object(enforce={**TEXT, "enum": list(ENFORCEMENTS)}),
         "additionalProperties": False,

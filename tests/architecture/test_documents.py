@@ -17,7 +17,7 @@ from memcli.cli.verb import find, find_verb, names, read_line
 from tests.conftest import ROOT
 from tools.picture import FOLDER, draw, transcript, type_in
 from tools.plugins import plugins
-from tools.reference import MANUAL, PATH, manual, reference, write
+from tools.reference import INTERFACES, MANUAL, PATH, interfaces, manual, reference, write
 
 README = (ROOT / "README.md").read_text()
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -29,6 +29,7 @@ def test_the_reference_is_that_of_the_declarations(update_golden: bool) -> None:
     if update_golden:
         write()
     assert PATH.read_text(encoding="utf-8") == reference(), "python tools/reference.py"
+    assert INTERFACES.read_text(encoding="utf-8") == interfaces(), "python tools/reference.py"
     pages = {page.name: page.read_text(encoding="utf-8") for page in MANUAL.glob("*.1")}
     assert pages == manual(), "python tools/reference.py"
     assert [name for name in names() if f"### `{name}`" not in reference() and name != "merge-driver"] == []
