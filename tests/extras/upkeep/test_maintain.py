@@ -31,6 +31,7 @@ from tests.conftest import memory as made
 
 OLD = "2025-01-01T00:00:00Z"
 ALL = frozenset(TASKS)
+EPISODES = [made(name, kind="episode", raw="The login was slow today, and the gateway too.") for name in ("e1", "e2")]
 
 
 def old(name: str, **fields: object) -> Memory:
@@ -100,11 +101,8 @@ def test_a_second_run_changes_nothing(workspace: Workspace) -> None:
 
 
 def test_a_run_is_undone_byte_for_byte_and_stays_undone(workspace: Workspace) -> None:
-    episodes = [
-        made(name, kind="episode", raw="The login was slow today, and the gateway too.") for name in ("e1", "e2")
-    ]
     watched(workspace)
-    store(workspace, old("a", extra={"x_future": [1]}), made("b", confidence=0.5), *episodes)
+    store(workspace, old("a", extra={"x_future": [1]}), made("b", confidence=0.5), *EPISODES)
     judge(workspace, HELPFUL, "mem_b")
     before = stored(workspace)
     (done,) = run(workspace)
@@ -299,10 +297,7 @@ def test_what_another_space_rests_on_is_not_archived_and_a_private_one_maintaine
     store(workspace, reason, space="journal", policy=Policy(visibility="private"))
     run(workspace, "archive", spaces=["main"])
     assert {name: memory.active for name, memory in objects(workspace).items()} == {"mem_a": True, "mem_b": False}
-    episodes = [
-        made(name, kind="episode", raw="The login was slow today, and the gateway too.") for name in ("e1", "e2")
-    ]
-    store(workspace, *episodes, space="journal", policy=Policy(visibility="private"))
+    store(workspace, *EPISODES, space="journal", policy=Policy(visibility="private"))
     assert [step.task for step in run(workspace, spaces=["journal"])[0].plan.steps] == ["merge"]
 
 

@@ -52,23 +52,21 @@ def test_the_policy_says_how_a_session_is_folded(told: Run) -> None:
 
 
 def test_json_and_markdown_say_what_was_left_out(told: Run) -> None:
-    result = told("session", "context", "how often is a job retried?", "--total", "500", "--json")
+    line = ("session", "context", "how often is a job retried?", "--total", "500")
+    result = told(*line, "--json")
     data = result.json
     assert data["left_out"]
     assert data["query"] == "how often is a job retried?"
     assert data["used"] <= data["available"] <= 500
     assert result.err == ""
-    assert (
-        told("session", "context", "how often is a job retried?", "--total", "500", "--format", "json").out
-        == result.out
-    )
-    result = told("session", "context", "how often is a job retried?", "--total", "500")
+    assert told(*line, "--format", "json").out == result.out
+    result = told(*line)
     assert "Left out" not in result.out
     lines = result.err.splitlines()
     assert " of 500 tokens used; " in lines[0]
     assert lines[1].startswith("memcli: The window holds ")
     assert any(line.endswith("ranked behind what does not fit") for line in lines)
-    assert told("session", "context", "how often is a job retried?", "--total", "500", "-q").err == ""
+    assert told(*line, "-q").err == ""
     assert result.out.rstrip().endswith("Step 33: we look at the queue and its jobs.")
 
 
