@@ -26,6 +26,8 @@ _OPTIONS = (
     "--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none",
 )  # fmt: skip
 _STORE = ".memory"
+_UNMERGED = b"* Unmerged path "
+"""The beginning of the line that git prints, in place of a diff, for a file in conflict."""
 _FEW = 10_000
 """Up to so many changed lines of a file are decoded once and stored; more are decoded on each iteration."""
 
@@ -58,8 +60,8 @@ def change_diff(repository: Repository, revision: str | None = None) -> bytes:
 
 def read_diff(data: bytes, where: str) -> list[FileEdit]:
     """The edits in a diff, without those of a store's files. Raises UsageError for text that is not a diff."""
-    _, sections = read(data, strict=True)
-    if not sections and data.strip():
+    before, sections = read(data, strict=True)
+    if not sections and any(line.strip() and not line.startswith(_UNMERGED) for line in before):
         raise UsageError(f"{where} is not a diff", "use the output of `git diff`")
     edits = []
     for section in sections:
@@ -240,7 +242,7 @@ def _read_diffs(sections: _Sections, rows: Sequence[FileDiff]) -> Iterator[FileD
         if row.status == "retyped":
             sections.take(BEGINNING)
         head, found, body = section.partition(b"\n@@ ")
-        body = body.partition(b"\n* Unmerged path ")[0].removesuffix(b"\n")
+        body = body.partition(b"\n" + _UNMERGED)[0].removesuffix(b"\n")
         is_binary = not found and (b"\nBinary files " in head or b"\nGIT binary patch" in head)
         yield replace(row, is_binary=is_binary, hunks=b"@@ " + body if found else b"")
     while sections.take(BEGINNING) is not None:

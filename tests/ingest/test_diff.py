@@ -142,7 +142,9 @@ def test_what_is_broken_ends_well(data: bytes) -> None:
 
 
 def test_nothing_is_no_edit() -> None:
-    assert read_diff(b"", "test") == read_diff(b"\n", "test") == []
+    assert [read_diff(data, "test") for data in (b"", b"\n", b"* Unmerged path f\n* Unmerged path g\n")] == [[], [], []]
+    with pytest.raises(UsageError, match="not a diff"):
+        read_diff(b"* Unmerged path f\nhello\n", "test")
 
 
 def test_since_a_revision(repo: Repo) -> None:
