@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from memcli.cli.output import ask, can_ask, has_input, read_input
 from memcli.cli.verb import CommandContext
@@ -246,10 +246,12 @@ def _json_value(name: str, value: str, shape: Shape) -> Json:
         return None
     if kind == "string":
         return value
-    if name in ("anchors", "triggers") and not value.lstrip().startswith("["):
-        return [value]
-    if name == "tags" and not value.lstrip().startswith("["):
-        return [tag for tag in value.split(",") if tag.strip()]
+    if name in ("anchors", "tags", "triggers") and not value.lstrip().startswith("["):
+        with suppress(UsageError):
+            # Only a text is an item: a check of the field reports any other JSON.
+            if not isinstance(given := decode_argument(value, name), str):
+                return given
+        return [tag for tag in value.split(",") if tag.strip()] if name == "tags" else [value]
     try:
         return decode_argument(value, f"--set {name}")
     except UsageError:

@@ -62,6 +62,8 @@ REFUSED = [
     (f"session list --limit {LONG}", 2, "--limit must be"), ("list nowhere", 3, "nowhere"),
     ("get mem_none", 3, "mem_none"), ("get db/choice --field shoe_size", 2, "shoe_size"), ("pin nowhere nor/here", 3, "nowhere"),
     ("edit db/choice --set pinned=maybe", 2, "pinned"), ("edit db/choice --set shoe_size=44", 2, "shoe_size"),
+    ("edit db/choice --set triggers=5", 2, "triggers must be a list"), ("edit db/choice --set tags=true", 2, "tags must be a list"),
+    (["edit", "db/choice", "--set", 'tags={"a": 1}'], 2, "not an object"),
     ("edit db/choice --set id=mine", 2, "id cannot be set"), ("edit db/choice --set raw=", 2, "needs raw or content"),
     ("edit db/choice --set path=../x", 2, "not a memory path"), ("edit db/choice", 2, "EDITOR"),
     (["edit", "db/choice", "--tag", ""], 2, "tag"), ("forget nowhere", 3, "nowhere"), ("forget db/choice --purge", 5, "--yes"),
