@@ -97,7 +97,9 @@ def _offer(session: CommandContext, options: InitOptions) -> bool:
     from memcli.store.layout import find_work_tree
 
     is_chosen = options.git or options.hooks or options.agent or session.output.json or session.output.quiet
-    if is_chosen or not (options.yes or can_ask()) or not find_work_tree(os.getcwd(), os.path.expanduser("~")):
+    place = session.options["root"] or os.environ.get("MEMCLI_ROOT") or os.getcwd()
+    is_outside = not find_work_tree(os.path.abspath(place), os.path.expanduser("~"))
+    if is_chosen or not (options.yes or can_ask()) or is_outside:
         return False
     agents = extra("agents.table").AGENTS
     questions = {

@@ -12,7 +12,7 @@ from memcli.cli.main import FIRST
 from memcli.cli.verb import all_verbs, names
 from memcli.store.layout import Layout
 from memcli.store.log import HookLog
-from tests.cli.conftest import git
+from tests.cli.conftest import git, on_a_terminal
 from tests.conftest import NOW, ROOT, Run
 
 
@@ -94,6 +94,12 @@ def test_the_tour_shows_its_steps_uses_no_server_and_leaves_nothing_behind(
         assert step in done.out
     assert list(temporary.iterdir()) == []
     assert not (tmp_path / ".memory").exists()
+
+
+def test_the_tour_asks_nothing_in_a_repository(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    code, shown = on_a_terminal(tmp_path, "demo", environ={"HOME": str(tmp_path)})
+    assert (code, "[Y/n]" in shown, "$ memcli status" in shown) == (0, False, True)
 
 
 @pytest.fixture
