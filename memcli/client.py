@@ -20,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _socket import socket
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
 VARIABLE = "MEMCLI_HELPER"
 OFF, AUTO, REQUIRE = "off", "auto", "require"
@@ -37,6 +38,8 @@ _ACCEPT_SECONDS = 0.02
 _ANSWER_SECONDS = 10.0
 # How long after its start a hook whose helper died may still begin anew: an agent waits for it.
 _HOOK_SECONDS = 0.5
+# An agent writes what a hook reads before it waits for the answer.
+_INPUT_SECONDS = 0.25
 _OF_SESSIONS = (["session-start"], ["session-end"])
 # What a shell reports for a program that SIGPIPE has ended.
 _BROKEN_PIPE = 141
@@ -190,7 +193,7 @@ def ask(args: Sequence[str]) -> int | None:
         files.append(os.open(os.path.join(folder, f"{name}.store"), os.O_RDWR))
         if os.path.lexists(other := os.path.join(folder, f"{name}.user")):
             files.append(os.open(other, os.O_RDWR))
-        given = _read_input() if is_hook or "-" in args else b""
+        given = _read_input(is_hook=is_hook) if is_hook or "-" in args else b""
         is_required = os.environ.get(VARIABLE) == REQUIRE
         connection = connect(folder, name, _ANSWER_SECONDS if is_required else _ACCEPT_SECONDS)
         mask = os.umask(0o77)
@@ -203,7 +206,9 @@ def ask(args: Sequence[str]) -> int | None:
             return None
         connection.settimeout(_ANSWER_SECONDS)
         return _pass_on(connection)
-    except (OSError, ValueError):
+    except ValueError:
+        return None
+    except OSError:
         return 0 if is_hook and monotonic() - began > _HOOK_SECONDS else None
     finally:
         for one in files:
@@ -212,17 +217,39 @@ def ask(args: Sequence[str]) -> int | None:
             connection.close()
 
 
-def _read_input() -> bytes:
-    """The standard input; this process can read it again afterwards. Raises ValueError if it is too long, or there is none."""
+def _read_input(*, is_hook: bool) -> bytes:
+    """The standard input; this process can read it again afterwards. Raises ValueError if it is too long, or there is none, and
+    if that of a hook does not end soon: the process itself drops what is too much, and waits as long as it may."""
     import io
+    from select import select
 
     if sys.stdin is None:
         raise ValueError("there is no standard input")
-    data = sys.stdin.buffer.read()
-    sys.stdin = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="surrogateescape")
-    if len(data) > MAX_INPUT:
-        raise ValueError("too much standard input")
-    return data
+    ends = monotonic() + _INPUT_SECONDS
+    parts: list[bytes] = []
+    length, chunk = 0, b"-"
+    while chunk and length <= MAX_INPUT and (not is_hook or select([0], [], [], max(0.0, ends - monotonic()))[0]):
+        chunk = os.read(0, 1 << 18)
+        parts.append(chunk)
+        length += len(chunk)
+    whole = b"".join(parts)
+    first = io.BytesIO(whole)
+
+    class Resumed(io.RawIOBase):
+        """What was read of the standard input, and then the rest of it."""
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer: Any) -> int:
+            found = first.read(len(buffer)) or os.read(0, len(buffer))
+            buffer[: len(found)] = found
+            return len(found)
+
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(Resumed()), encoding="utf-8", errors="surrogateescape")
+    if chunk or length > MAX_INPUT:
+        raise ValueError("the standard input is too long, or does not end")
+    return whole
 
 
 def _pass_on(connection: socket) -> int | None:

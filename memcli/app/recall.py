@@ -408,8 +408,10 @@ def _annotated(query: Query, sections: Sequence[Section], places: Sequence[Searc
 def _reason(size: int, found: Sequence[SpaceHits]) -> str:
     if not size:
         return EMPTY_SPACE
-    if not sum(f.visible for f in found) or any(f.ranking.hits or f.leads for f in found):
+    if not sum(f.visible for f in found):
         return ALL_FILTERED
+    if any(f.ranking.hits or f.leads for f in found):  # what was found is withheld
+        return NO_MATCH
     return BELOW_FLOOR if any(f.ranking.confidence is not None for f in found) else NO_MATCH
 
 

@@ -29,7 +29,8 @@ from memcli.model.findings import Resolution
 from memcli.model.links import removal
 from memcli.model.memory import Json, Memory
 from memcli.model.names import short_digest, slug
-from memcli.record import Record, field
+from memcli.record import Record, field, replace
+from memcli.safety.injection import find_reasons
 from memcli.settings import journal_of
 from memcli.summarize.paths import short_slug
 from memcli.summarize.summaries import clip
@@ -166,9 +167,7 @@ def end(workspace: Workspace, session: Session, outcome: str = "", *, asks: bool
     """
     # Before the state changes and a lock is taken: an interrupt of a slow model changes nothing, and no command waits for it.
     found = (
-        workspace.advice("session").by_model(workspace, session.title, list(sessions.messages(workspace, session)))
-        if asks
-        else None
+        workspace.advice("session").by_model(workspace, session.title, _trusted(workspace, session)) if asks else None
     )
     with workspace.sessions.finishing(session.space):
         workspace.sessions.mark(session.space, "ending", session.id)
@@ -208,7 +207,7 @@ def read_facts(workspace: Workspace, session: Session, *, asks: bool = False) ->
 
 def read_arc(workspace: Workspace, session: Session) -> Arc:
     """The episodes of a session, by thirds of its messages, and its key moments. Raises CorruptError."""
-    messages = list(sessions.messages(workspace, session))
+    messages = _trusted(workspace, session)
     policy = workspace.in_force(workspace.store.policy(session.space))
     return arc(episodes.find(messages, policy.max_episodes), len(messages))
 
@@ -242,8 +241,19 @@ def promote(workspace: Workspace, names: Sequence[str], *, asks: bool = False) -
     return outcomes
 
 
+def _trusted(workspace: Workspace, session: Session) -> list[Message]:
+    """The messages of a session, those with instructions to an agent without their text.
+
+    What is made of a message has only a part of it, in which nothing need be left by which the instruction is found.
+    """
+    return [
+        replace(message, text="") if find_reasons(message.text) else message
+        for message in sessions.messages(workspace, session)
+    ]
+
+
 def _read(workspace: Workspace, session: Session, *, asks: bool, may_fall_back: bool) -> Yield:
-    messages = list(sessions.messages(workspace, session))
+    messages = _trusted(workspace, session)
     if not asks:
         return by_rules(messages)
     found: Yield = workspace.advice("session").by_model(workspace, session.title, messages, may_fall_back=may_fall_back)
@@ -263,7 +273,7 @@ def _finish(workspace: Workspace, session: Session, yields: Callable[[Sequence[M
     """Stores the summary, episodes and facts of an ended session; doing it again changes nothing."""
     stamp = workspace.sessions.stamp(session.space, session.id)
     earlier = workspace.sessions.results(session.space, session.id)
-    messages = list(sessions.messages(workspace, session))
+    messages = _trusted(workspace, session)
     yielded = yields(messages)
     policy = workspace.in_force(workspace.store.policy(session.space))
     journal = workspace.copy_with(space=journal_of(session.space), is_space_named=True)

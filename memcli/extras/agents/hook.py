@@ -258,6 +258,8 @@ class _Call:
             return HookOutcome(facts={"outcome": "asks for nothing"})
         topic = self._topic_of(bundle.query.topic)
         with session_record(self._state, self._session) as record:
+            if bundle.degraded and not bundle.sections:
+                record.release(f"{PROMPT} {prompt}")  # asked again, it may be answered by vectors
             if topic and self._changes_topic(prompt, topic):
                 record.shown.clear()
                 facts["topic"] = "changed"

@@ -56,6 +56,10 @@ class SessionRecord:
         self._claims[key] = now
         return True
 
+    def release(self, what: str) -> None:
+        """Takes a claim back, so that the next call for `what` is the first again."""
+        self._claims.pop(_digest(what), None)
+
     def was_claimed(self, what: str, now: str) -> bool:
         """Whether a call for `what` was recorded within `_SAME_SECONDS` of `now`."""
         before = self._claims.get(_digest(what))

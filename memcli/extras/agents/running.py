@@ -34,6 +34,7 @@ _PRINTING_SECONDS = 0.6
 """The part of `_LIMIT_SECONDS` that is reserved for printing and logging after the search."""
 _LOCK_SECONDS = "1"
 _WARMING_SECONDS = 60
+_SESSION = 8
 _CHUNK = 1 << 16
 _PROJECT = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")
 _END = b"\0"
@@ -121,7 +122,8 @@ def _answer(
         except Exception as error:  # noqa: BLE001 - the agent must not suffer from it
             outcome = HookOutcome(facts={"outcome": "failed", "error": reason_of(error)})
     spent = round((time.monotonic() - began) * 1000)
-    facts = {"agent": agent[:40], "event": event[:40], "session": payload.session, "ms": spent}
+    # No more of the session than distinguishes it: an agent may put anything into its name.
+    facts = {"agent": agent[:40], "event": event[:40], "session": payload.session[:_SESSION], "ms": spent}
     _log(workspace.root, {"at": workspace.clock(), **facts, **outcome.facts})
     if outcome.facts.get("degraded") and is_hurried:
         embed_missing(session, workspace)  # the next prompt finds the vectors that this one had no time for

@@ -383,6 +383,20 @@ def test_a_prompt_that_had_no_time_for_vectors_has_them_made(
     assert entries(project, "agents.log")[-1]["degraded"] is True
 
 
+def test_a_prompt_that_was_degraded_and_got_nothing_is_asked_again(
+    fire: Fire, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "off")
+    for _ in range(2):
+        fire("claude", "prompt", prompt="write a limerick about the stormy sea")
+        assert entries(project, "agents.log")[-1]["outcome"] == "nothing relevant"
+
+
+def test_the_log_names_no_session_in_full(fire: Fire, project: Path) -> None:
+    fire("claude", "prompt", session_id="secret-of-an-agent")
+    assert entries(project, "agents.log")[-1]["session"] == "secret-o"
+
+
 def test_parallel_processes_show_a_memory_once(project: Path) -> None:
     prompts = [f"do the orders live in the PostgreSQL database? ({n})" for n in range(5)]
     calls = [json.dumps(payload("claude", "prompt", project, prompt=prompt)).encode() for prompt in prompts]

@@ -383,6 +383,23 @@ def test_pipes_and_devices_are_read_by_the_process_itself(place: Place) -> None:
     assert place.answered() == 0
 
 
+def test_an_input_that_does_not_end_is_left_to_the_process_itself(place: Place) -> None:
+    place.start()
+    command = [sys.executable, "-P", "-m", "memcli", "hook", "run", "prompt", "--agent", "generic"]
+    with subprocess.Popen(
+        command, cwd=place.folder, env=place.environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as hook:
+        assert hook.stdin is not None
+        hook.stdin.write(b"{")
+        hook.stdin.flush()
+        assert hook.wait(30) == 0  # its input is still open
+    script = "from memcli import client; import sys\ntry: client._read_input(is_hook=False)\nexcept ValueError: print(len(sys.stdin.read()))"
+    long = "x" * (client.MAX_INPUT + (1 << 20))
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, input=long, capture_output=True, text=True, check=False, env=place.environ)
+    assert (done.stdout.strip(), place.answered()) == (str(len(long)), 0)
+
+
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("unshare") is None, reason="needs a mount namespace")
 def test_a_caller_in_a_sandbox_is_not_answered(place: Place) -> None:
     place.start()
