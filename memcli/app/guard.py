@@ -46,8 +46,8 @@ class GuardFinding(Record):
 
 class GuardVerdict(Record):
     """The result of checking a change: findings by file and line, enforced ones first. `memories` is the number of memories
-    with triggers; `withheld` of them matched, but contain instructions; `is_from_clone`: nobody here has accepted the store, so
-    that no memory is enforced.
+    with triggers; `withheld` of them matched, but contain instructions; `unchecked`: the ids of enforced ones with an invalid trigger;
+    `is_from_clone`: nobody here has accepted the store, so that no memory is enforced.
     """
 
     findings: tuple[GuardFinding, ...]
@@ -55,6 +55,7 @@ class GuardVerdict(Record):
     lines: int
     memories: int
     withheld: int
+    unchecked: tuple[str, ...]
     is_from_clone: bool
 
     @property
@@ -65,7 +66,8 @@ class GuardVerdict(Record):
     def to_json(self) -> dict[str, Json]:
         return {
             "files": self.files, "lines": self.lines, "memories": self.memories, "enforced": self.enforced,
-            "withheld_untrusted": self.withheld, "findings": [finding.to_json() for finding in self.findings],
+            "withheld_untrusted": self.withheld, "unchecked": list(self.unchecked),
+            "findings": [finding.to_json() for finding in self.findings],
         }  # fmt: skip
 
 
@@ -74,13 +76,13 @@ def guard(workspace: Workspace, edits: Sequence[FileEdit]) -> GuardVerdict:
     parts = [_check(workspace, name, name, edits) for name in workspace.spaces_to_read]
     if (other := workspace.elsewhere) is not None:
         parts += [_check(other, name, f"global/{name}", edits) for name in other.store.spaces()]
-    findings = [finding for found, _, _ in parts for finding in found]
     return GuardVerdict(
-        findings=tuple(sorted(findings, key=_order)),
+        findings=tuple(sorted((finding for part in parts for finding in part[0]), key=_order)),
         files=len(edits),
         lines=sum(len(edit.added) for edit in edits),
-        memories=sum(memories for _, memories, _ in parts),
-        withheld=sum(withheld for _, _, withheld in parts),
+        memories=sum(part[1] for part in parts),
+        withheld=sum(part[2] for part in parts),
+        unchecked=tuple(name for part in parts for name in part[3]),
         is_from_clone=not workspace.trust.is_accepted,
     )
 
@@ -91,14 +93,17 @@ def _order(finding: GuardFinding) -> tuple[str, int, bool, str, str]:
 
 def _check(
     workspace: Workspace, space: str, label: str, edits: Sequence[FileEdit]
-) -> tuple[list[GuardFinding], int, int]:
-    """The findings in one space, the number of its memories with triggers, and of those that matched but are untrusted."""
+) -> tuple[list[GuardFinding], int, int, list[str]]:
+    """The findings in one space, the number of its memories with triggers, of those that matched but are untrusted, and the ids
+    of those that are enforced, but have an invalid trigger."""
     with opened(workspace, space) as (_, view):
         session = living(workspace) if view.has_sessions() else ""
         visible = view.visible(Query(topic="", now=workspace.clock(), session=session))
         triggered = view.fetch([row for row in view.triggers if row in visible])
         memories = [memory for memory in triggered if memory.kind in TRIGGERED_KINDS or memory.enforce]
         policy = workspace.in_force(view.policy)
+    # A rule that came with a clone must not stop commits before somebody here has reviewed it.
+    binding = {n for n, one in enumerate(memories) if one.enforce and workspace.trust.is_reviewed(space, one.id)}
     triggers = TriggerSet([memory.triggers for memory in memories])
     for owner, text in triggers.refused:
         workspace.warn(
@@ -118,11 +123,10 @@ def _check(
     for file, (owner, line, text) in found:
         if owner in shown:
             memory = shown[owner]
-            # A rule that came with a clone must not stop commits before somebody here has reviewed it.
-            binds = memory.enforce and workspace.trust.is_reviewed(space, memory.id)
             trigger = memory.triggers[memories[owner].triggers.index(text)]
-            findings.append(GuardFinding(file, line, memory, label, trigger, binds))
-    return findings, len(memories), len(matched) - len(trusted)
+            findings.append(GuardFinding(file, line, memory, label, trigger, owner in binding))
+    unchecked = [memories[n].id for n in sorted(binding & {owner for owner, _ in triggers.refused})]
+    return findings, len(memories), len(matched) - len(trusted), unchecked
 
 
 ADVICE_BACKEND = "basic"

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from memcli import __version__
+from memcli.record import replace
 from memcli.safety.injection import screened
 from tests.cli.conftest import git, wrong
 from tests.conftest import ROOT, Run, memory, open_at, rewrite
@@ -96,6 +97,17 @@ def test_a_stored_trigger_that_is_no_expression_is_told(run: Run, tmp_path: Path
     done = run("guard", "--diff", "-", stdin="--- a\n+++ a\n@@ -0,0 +1 @@\n+eval\n")
     assert (done.code, done.out) == (0, "a:1: negative mem_a notes/a: The text of a.\n")
     assert "notes/a has a trigger that is not a valid RE2 pattern" in done.err
+    assert run("check", "store").code == 0
+    rewrite(open_at(tmp_path).store, lambda space: space.put([replace(told, enforce=True)], told.updated_at))
+    done = run("guard", "--diff", "-", "-q", stdin="--- a\n+++ a\n@@ -0,0 +1 @@\n+eval\n")
+    assert (done.code, done.out) == (6, "a:1: enforced negative mem_a notes/a: The text of a.\n")
+    assert done.err.startswith("memcli: enforced, but not checked, because a trigger is invalid: mem_a (")
+    found = run("check", "store")
+    assert (found.code, "mem_a: enforced, but triggers[0]" in found.out, "memcli edit ID" in found.err) == (
+        6,
+        True,
+        True,
+    )
 
 
 def test_bad_input(project: Path, run: Run) -> None:

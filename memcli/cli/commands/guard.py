@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.cli.options import Options, flag, option
 from memcli.cli.verb import CHECK, CommandContext, verb
-from memcli.errors import RefusedError, UsageError
+from memcli.errors import CorruptError, RefusedError, UsageError
 
 
 class GuardOptions(Options):
@@ -21,7 +21,8 @@ def command(session: CommandContext, options: GuardOptions) -> int:
     """Check a change against memories with triggers.
 
     For each added line that matches a trigger of a negative, constraint or procedure, print `file:line: kind id path: text`.
-    Exits with 5 if one of these memories was stored with --enforce; its line then says "enforced".
+    Exits with 5 if one of these memories was stored with --enforce; its line then says "enforced". Exits with 6 if an
+    enforced memory could not be checked, because a trigger of it is invalid.
 
     A trigger is an RE2 pattern, symbol:NAME, or a file glob such as path:src/**/*.py. If a memory has both globs and other
     triggers, the others apply only to files that match a glob.
@@ -55,5 +56,7 @@ def command(session: CommandContext, options: GuardOptions) -> int:
         session.output.note("this store was cloned: its memories cannot fail a check until you run `memcli trust`")
     if verdict.enforced:
         session.output.note(f"{verdict.enforced} enforced: change these lines; `memcli get ID` shows the reason")
-        return RefusedError.exit_code
-    return 0
+    if verdict.unchecked:
+        what = f"enforced, but not checked, because a trigger is invalid: {', '.join(verdict.unchecked)}"
+        raise CorruptError(what, "`memcli edit ID --set triggers=PATTERN` corrects it")
+    return RefusedError.exit_code if verdict.enforced else 0

@@ -32,12 +32,13 @@ from memcli.codec.space import (
     policy_to_json,
     repeated,
 )
-from memcli.errors import CorruptError, MemcliError
-from memcli.model.findings import OUTDATED, UNCHECKED, Damage
+from memcli.errors import CorruptError, MemcliError, UsageError
+from memcli.model.findings import OUTDATED, TRIGGER, UNCHECKED, Damage
 from memcli.model.links import known_among, without_dangling
 from memcli.model.memory import Json, Memory
 from memcli.model.names import marked
 from memcli.model.space import Space
+from memcli.policy.triggers import check_triggers
 from memcli.record import Record, replace
 
 _FIELDS = tuple(map(of_space, ("metadata", "policy", "space", "version")))
@@ -315,6 +316,11 @@ def _outlines(items: Items, where: str, found: list[Damage], objects: list[Damag
         except MemcliError as error:
             message = error.message.removeprefix(f"{where}: {label}: ")
             objects.append(Damage(where, "object", message, label, "move it to quarantine"))
+        if memory is not None and memory.enforce and memory.active:
+            try:
+                check_triggers(memory.triggers)
+            except UsageError as error:  # no repair: without the trigger, nothing would enforce the memory
+                objects.append(Damage(where, TRIGGER, f"enforced, but {error.message}", label))
         is_canonical = memory is not None and items.is_canonical(n, memory)
         if stored and not is_canonical:  # canonical bytes have no key twice
             found.extend(_twice(stored, where))

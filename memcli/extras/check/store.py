@@ -10,6 +10,7 @@ from functools import partial
 from memcli.cli.options import Options, flag
 from memcli.cli.verb import CommandContext, verb
 from memcli.errors import CorruptError, MemcliError
+from memcli.model.findings import TRIGGER
 from memcli.model.space import Change
 
 
@@ -22,7 +23,7 @@ class CheckStoreOptions(Options):
 @verb(CheckStoreOptions)
 def command(session: CommandContext, options: CheckStoreOptions) -> None:
     """Check the store for damage: truncated files, unreadable memories, duplicate ids or paths, dangling links, wrong
-    hashes, wrong order, leftovers of crashes, and changed lines of audit logs.
+    hashes, wrong order, invalid triggers of enforced memories, leftovers of crashes, and changed lines of audit logs.
 
     The spaces of a store on a server are checked, too, with their index; --repair leaves these alone.
     Before --repair changes more than the order of a file, it copies the original, without secrets, to the quarantine of the
@@ -55,7 +56,9 @@ def command(session: CommandContext, options: CheckStoreOptions) -> None:
     if damaged:
         unrepaired = [finding for finding, mended in found if finding.is_damage and not mended]
         hint = "`memcli check store --repair` repairs it"
-        if not any(one.repair for one in unrepaired):
+        if all(one.kind == TRIGGER for one in unrepaired):
+            hint = "`memcli edit ID --set triggers=PATTERN` corrects it"
+        elif not any(one.repair for one in unrepaired):
             tracked: Collection[str] = ()
             with suppress(MemcliError):  # there may be no repository
                 tracked = tracked_files(workspace.root, "")

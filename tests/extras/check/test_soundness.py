@@ -93,6 +93,15 @@ def test_damage_is_found_named_and_mended() -> None:
     assert not wrong
 
 
+def test_an_invalid_trigger_of_what_is_enforced_is_found_and_not_removed() -> None:
+    def rule(**fields: Any) -> list[tuple[str, str, str]]:
+        found = look(edited(lambda t: t["objects"][0].update(triggers=["eval", "("], **fields)))
+        assert found.mended is None
+        return [(one.kind, one.object, one.repair) for one in found.findings]
+
+    assert [rule(), rule(enforce=True)] == [[], [("trigger", "mem_a", "")]]
+
+
 def test_of_two_with_one_id_the_newer_stays() -> None:
     mended = look(edited(_twice)).mended
     assert mended is not None
