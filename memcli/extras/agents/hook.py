@@ -110,7 +110,7 @@ _MOST_REASONS = 5
 def reason_to_refuse(workspace: Workspace, edits: Sequence[FileEdit]) -> str:
     """The text that refuses a change: a line with the id of each enforced memory that forbids it. Empty if none does, or if
     the policy does not enforce memories for agents. Raises what guard raises."""
-    if workspace.in_force(workspace.store.policy(workspace.main)).agents.get("enforce") != DENY:
+    if not _denies(workspace):
         return ""
     from memcli.app.guard import guard
 
@@ -125,6 +125,10 @@ def reason_to_refuse(workspace: Workspace, edits: Sequence[FileEdit]) -> str:
         where = f"{finding.file}: " if finding.file else ""
         lines.append(f"- {where}[{finding.memory.id}] {finding.text} (trigger: {finding.trigger})")
     return "\n".join(["Refused by an enforced memory of this project:", *lines, "`memcli get ID` shows its reason."])
+
+
+def _denies(workspace: Workspace) -> bool:
+    return workspace.in_force(workspace.store.policy(workspace.main)).agents.get("enforce") == DENY
 
 
 _NOT_TRUSTED = (
@@ -158,13 +162,17 @@ def handle(
     agent: str,
     event: str,
     payload: Payload,
+    problem: str = "",
     *,
     began: float | None = None,
     next_turn: bool = False,
     ends: float = math.inf,
 ) -> HookOutcome:
     """Handles a call. An agent waits from `began` until `ends`, by the monotonic clock; with `began` None, no agent waits.
-    With `next_turn`, a prompt gets the memories that were prepared for it, without a search. Raises MemcliError, OSError."""
+    With `next_turn`, a prompt gets the memories that were prepared for it, without a search. `problem` is why the call cannot be
+    read. Raises MemcliError, OSError."""
+    if problem:
+        return _unread(workspace, agent, event, payload, problem)
     call = _Call(workspace, agent, event, payload)
     # Reports are stored also in a store that is not accepted, since handling them shows nothing of the store.
     if event in (AFTER_COMPACTION, STOP, SESSION_END):
@@ -178,6 +186,18 @@ def handle(
         left = None if began is None else max(0.0, DEADLINE_SECONDS - 2 * (time.monotonic() - began))
         return call.with_start(call.inject_for_prompt(left, ends))
     return call.with_start(call.inject_for_tool()) if event == BEFORE_TOOL else call.inject_at_start()
+
+
+def _unread(workspace: Workspace, agent: str, event: str, payload: Payload, problem: str) -> HookOutcome:
+    """The outcome of a call that cannot be read. A tool call is refused under a policy that denies what enforced memories forbid;
+    else the agent learns that nothing was checked."""
+    is_refusal = event == BEFORE_TOOL and _denies(workspace) and bool(refuse(agent, payload.native, "-"))
+    facts: dict[str, Json] = {"outcome": "refused" if is_refusal else "ignored", "error": problem}
+    is_silent = event != BEFORE_TOOL or not workspace.trust.is_accepted or payload.native == BEFORE_TOOL_OF_GEMINI
+    if is_silent and not is_refusal:
+        return HookOutcome(facts=facts)
+    text = f"memcli could not check this tool call against the memories of this project: {problem}. Make a smaller one."
+    return HookOutcome(text, facts, is_refusal=is_refusal)
 
 
 def prepare(workspace: Workspace, agent: str, payload: Payload) -> None:

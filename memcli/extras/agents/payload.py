@@ -63,6 +63,8 @@ _PATCH_BODY = regex(
     r"^\*\*\* (?:Begin Patch|Add|Update|Delete).*?(?:^\*\*\* End Patch\s*?$|\Z)", re.MULTILINE | re.DOTALL
 )
 _PATCHED = regex(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
+# The quotes inside of a text are escaped, so that no value looks like this field.
+_EVENT = regex(rb'"hook_event_name"\s*:\s*"(\w{1,40})"')
 # The output of hooks, which Gemini puts before a prompt, with every `<` in it escaped.
 _HOOK_CONTEXT = regex(r"\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
 # Claude Code also submits prompts of its own, with sources such as `system` and `loop_wakeup`.
@@ -126,6 +128,12 @@ def read_payload(data: bytes) -> Payload:
         tool_name=_text(fields, _TOOL_NAME)[:_MAX_NAME],
         is_stamped="timestamp" in fields,
     )
+
+
+def native_of(data: bytes) -> str:
+    """The agent's name of the event in a payload that cannot be read, or empty."""
+    found = _EVENT.search(data)
+    return found[1].decode() if found else ""
 
 
 def caller_of(agent: str, event: str, payload: Payload, environ: Mapping[str, str]) -> str | None:

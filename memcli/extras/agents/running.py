@@ -16,7 +16,7 @@ from memcli.cli.verb import CommandContext
 from memcli.clock import system_clock
 from memcli.errors import MemcliError
 from memcli.extras.agents.events import BEFORE_TOOL, PROMPT, SESSION_END, SESSION_START, last_event
-from memcli.extras.agents.payload import MAX_BYTES, MOST_PIPED, Payload, caller_of, is_idle, read_payload
+from memcli.extras.agents.payload import MAX_BYTES, MOST_PIPED, Payload, caller_of, is_idle, native_of, read_payload
 from memcli.extras.agents.records import has_reports
 from memcli.model.findings import reason_of
 from memcli.model.memory import Json
@@ -112,15 +112,13 @@ def _answer(
     # At once: if this process is killed, the other one still logs that, and has the index updated.
     report_root(workspace.root)
     is_hurried = not os.environ.get(FOREGROUND)
-    outcome = HookOutcome(facts={"outcome": "ignored", "error": problem})
-    if not problem:
-        since, ends = (began, began + _LIMIT_SECONDS - _PRINTING_SECONDS) if is_hurried else (None, math.inf)
-        try:
-            outcome = handle(workspace, agent, event, payload, began=since, next_turn=next_turn, ends=ends)
-        except MemcliError as error:
-            outcome = HookOutcome(facts={"outcome": "failed", "error": error.message, "hint": error.hint})
-        except Exception as error:  # noqa: BLE001 - the agent must not suffer from it
-            outcome = HookOutcome(facts={"outcome": "failed", "error": reason_of(error)})
+    since, ends = (began, began + _LIMIT_SECONDS - _PRINTING_SECONDS) if is_hurried else (None, math.inf)
+    try:
+        outcome = handle(workspace, agent, event, payload, problem, began=since, next_turn=next_turn, ends=ends)
+    except MemcliError as error:
+        outcome = HookOutcome(facts={"outcome": "failed", "error": error.message, "hint": error.hint})
+    except Exception as error:  # noqa: BLE001 - the agent must not suffer from it
+        outcome = HookOutcome(facts={"outcome": "failed", "error": reason_of(error)})
     spent = round((time.monotonic() - began) * 1000)
     # No more of the session than distinguishes it: an agent may put anything into its name.
     facts = {"agent": agent[:40], "event": event[:40], "session": payload.session[:_SESSION], "ms": spent}
@@ -164,7 +162,7 @@ def prepare_next_turn(session: CommandContext, agent: str) -> None:
 
 
 def _payload() -> tuple[Payload, str]:
-    """The payload on standard input, and the problem with it; empty for none."""
+    """The payload on standard input, and the problem with it; empty for none. With a problem, it has the name of the event alone."""
     data = b""
     try:
         # All of it is read, since some agents fail if a hook does not; beyond the limit it is dropped.
@@ -173,7 +171,7 @@ def _payload() -> tuple[Payload, str]:
                 data += chunk
         return read_payload(data), ""
     except (MemcliError, OSError) as error:
-        return Payload(), reason_of(error)
+        return Payload(native=native_of(data)), reason_of(error)
 
 
 def _enter_project(session: CommandContext, cwd: str) -> None:

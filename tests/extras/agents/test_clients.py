@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from memcli.extras.agents.events import COPILOT_HOOKS, NATIVE, hook_command
+from memcli.extras.agents.payload import MAX_BYTES
 from tests.conftest import Result, Run
 from tests.extras.agents.conftest import Fire, entries, payload
 from tests.local_state import reported
@@ -171,6 +172,21 @@ def test_what_is_refused(client: str, guarded: Path, run: Run, fire: Fire) -> No
     harmless = use("edit", tool_input={"file_path": FILE, "path": FILE, "patchText": PATCH.replace(SLEEP, "x")})
     assert harmless.refusal == ""
     assert ("orders/sleep" in harmless.text) == (client not in ("gemini", "cline")), "it is still warned of"
+
+
+@pytest.mark.parametrize("client", READERS)
+def test_what_cannot_be_read_is_refused_or_told(client: str, project: Path, run: Run, fire: Fire) -> None:
+    native = "BeforeTool" if client == "gemini" else NATIVE[client]["before-tool"]
+    fields = {**payload(client, "before-tool", project), "hook_event_name": native, "rest": "x" * MAX_BYTES}
+
+    def use(data: bytes) -> Seen:
+        return see(client, "before-tool", fire(client, "before-tool", data), native)
+
+    long, cut = json.dumps(fields).encode(), json.dumps(fields)[:400].encode()
+    assert ["more than 4 MB" in use(long).text, "not JSON" in use(cut).text] == [client != "gemini"] * 2
+    run("space", "policy", "main", "--set", "agents.enforce=deny")
+    refusals = ["more than 4 MB" in use(long).refusal, "not JSON" in use(cut).refusal]
+    assert refusals == [client in CAN_REFUSE] * 2
 
 
 def test_only_changes_by_enforced_memories_are_refused(guarded: Path, run: Run, fire: Fire) -> None:

@@ -259,7 +259,7 @@ def test_bad_input(fire: Fire, run: Run, project: Path) -> None:
         log = entries(project, "agents.log")
         assert len(log) == n
         if name not in ("numbers", "surrogate"):
-            assert (name, found.out, log[-1]["outcome"]) == (name, "", "ignored")
+            assert (name, bool(found.out), log[-1]["outcome"]) == (name, event == "before-tool", "ignored")
     for event, agent in (("nonsense", "claude"), ("prompt", "nobody"), ("", "")):
         found = run("hook", "run", event, "--agent", agent, stdin=b"{}")
         assert (found.code, found.out, found.err) == (0, "", "")
