@@ -136,8 +136,6 @@ UNCHECKED = "unchecked"
 """An audit log of which a part cannot be checked, as a development version wrote it."""
 OUTDATED = "outdated"
 """A space file in the full form of version 1."""
-TRIGGER = "trigger"
-"""An enforced memory with an invalid trigger, which guard cannot check."""
 UNTIDY = ("format", "order", "leftover", "strange", UNCHECKED, OUTDATED)
 """The kinds of finding that lose no data: the file can be read, but memcli would write it in another way now."""
 

@@ -313,7 +313,10 @@ class _Call:
     def inject_for_tool(self) -> HookOutcome:
         """Refuses a change that an enforced memory forbids; else injects the memories for the files."""
         base = find_work_tree(os.getcwd(), os.path.expanduser("~")) or self._layout.work_tree
-        edits = edits_of(self._payload, base)
+        try:
+            edits = edits_of(self._payload, base)
+        except UsageError as error:
+            return _unread(self._workspace, self._agent, self._event, self._payload, error.message)
         if not edits:
             return HookOutcome(facts={"outcome": "no file"})
         # Asked first, since the check of the triggers is of no use to an agent that takes no refusal.

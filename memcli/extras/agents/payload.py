@@ -26,9 +26,7 @@ MAX_BYTES = 4 << 20
 MOST_PIPED = 20_000
 """The most characters of a prompt that are passed to the process that prepares the next turn."""
 _MAX_NAME = 200
-_MAX_LINES = 2_000
-_MAX_LINE = 1_000
-_MAX_FILES = 20
+_MOST_LINES = 100_000  # of all files: more could not be checked in time
 
 # Of Cline the root session counts: the ids of its tasks and agents are new for each run.
 _SESSION = (
@@ -132,8 +130,7 @@ def read_payload(data: bytes) -> Payload:
 
 def native_of(data: bytes) -> str:
     """The agent's name of the event in a payload that cannot be read, or empty."""
-    found = _EVENT.search(data)
-    return found[1].decode() if found else ""
+    return found[1].decode() if (found := _EVENT.search(data)) else ""
 
 
 def caller_of(agent: str, event: str, payload: Payload, environ: Mapping[str, str]) -> str | None:
@@ -171,6 +168,7 @@ def edits_of(payload: Payload, base: str) -> tuple[FileEdit, ...]:
     """The edits that a tool is about to make to files below the folder `base`, with the lines that it adds.
 
     The lines of a shell command count as added to each file that it changes, or to a file without a name if it changes none.
+    Raises UsageError if there are too many to check in time.
     """
     tool, commands = payload.tool, commands_of(payload)
     # Codex also passes patches to a program in a shell, as a heredoc.
@@ -188,8 +186,11 @@ def edits_of(payload: Payload, base: str) -> tuple[FileEdit, ...]:
     for fields in (tool, *map(_object, replaced if isinstance(replaced, list) else ())):
         added += [line for name in _NEW_TEXT for text in _texts(fields.get(name)) for line in text.splitlines()]
     added += [line for text in commands for line in _PATCH_BODY.sub("", text).splitlines()]
-    lines = tuple((n, line[:_MAX_LINE]) for n, line in enumerate(added[:_MAX_LINES], 1))
-    inside = dict.fromkeys(_inside(name, folder, base) for name in named[:_MAX_FILES])
+    named = list(dict.fromkeys(named))
+    if max(1, len(named)) * (len(added) + 20) > _MOST_LINES:  # a file takes as long as 20 lines
+        raise UsageError(f"{len(added):,} lines in {len(named):,} files are too many")
+    lines = tuple(enumerate(added, 1))
+    inside = dict.fromkeys(_inside(name, folder, base) for name in named)
     files = [file for file in inside if file] or ([""] if commands else [])
     return tuple(FileEdit(file, file, lines, is_whole=True) for file in files)
 

@@ -33,7 +33,7 @@ from memcli.codec.space import (
     repeated,
 )
 from memcli.errors import CorruptError, MemcliError, UsageError
-from memcli.model.findings import OUTDATED, TRIGGER, UNCHECKED, Damage
+from memcli.model.findings import OUTDATED, UNCHECKED, Damage
 from memcli.model.links import known_among, without_dangling
 from memcli.model.memory import Json, Memory
 from memcli.model.names import marked
@@ -320,7 +320,7 @@ def _outlines(items: Items, where: str, found: list[Damage], objects: list[Damag
             try:
                 check_triggers(memory.triggers)
             except UsageError as error:  # no repair: without the trigger, nothing would enforce the memory
-                objects.append(Damage(where, TRIGGER, f"enforced, but {error.message}", label))
+                objects.append(Damage(where, "trigger", f"enforced, but {error.message}", label))
         is_canonical = memory is not None and items.is_canonical(n, memory)
         if stored and not is_canonical:  # canonical bytes have no key twice
             found.extend(_twice(stored, where))

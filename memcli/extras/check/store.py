@@ -10,7 +10,6 @@ from functools import partial
 from memcli.cli.options import Options, flag
 from memcli.cli.verb import CommandContext, verb
 from memcli.errors import CorruptError, MemcliError
-from memcli.model.findings import TRIGGER
 from memcli.model.space import Change
 
 
@@ -56,7 +55,7 @@ def command(session: CommandContext, options: CheckStoreOptions) -> None:
     if damaged:
         unrepaired = [finding for finding, mended in found if finding.is_damage and not mended]
         hint = "`memcli check store --repair` repairs it"
-        if all(one.kind == TRIGGER for one in unrepaired):
+        if all(one.kind == "trigger" for one in unrepaired):
             hint = "`memcli edit ID --set triggers=PATTERN` corrects it"
         elif not any(one.repair for one in unrepaired):
             tracked: Collection[str] = ()

@@ -201,6 +201,8 @@ def test_only_changes_by_enforced_memories_are_refused(guarded: Path, run: Run, 
     assert "db/hand" in use("Read", file_path="migrations/1.sql").text
     assert "migrations/1.sql: [mem_" in use("Write", file_path="migrations/1.sql", content="x").refusal
     assert "code/eval" in use("Write", file_path="a.py", content="eval(x)").text
+    assert "call time.sleep" in use("Write", file_path="a.py", content="x\n" * 3_000 + "x" * 3_000 + SLEEP).refusal
+    assert "too many" in use("Write", file_path="a.py", content="x\n" * 100_000).refusal
 
 
 def test_gemini_is_warned_after_a_tool_and_refused_before_it(guarded: Path, run: Run, fire: Fire) -> None:

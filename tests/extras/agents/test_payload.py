@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memcli.errors import UsageError
 from memcli.extras.agents.events import COPILOT_HOOKS
 from memcli.extras.agents.payload import Payload, caller_of, commands_of, edits_of, is_idle, read_payload
 
@@ -57,6 +58,18 @@ TOOLS: dict[str, tuple[dict[str, Any], list[tuple[str, list[str]]]]] = {
 def test_what_a_tool_is_about_to_change(tmp_path: Path) -> None:
     found = {case: edits(tmp_path, **fields) for case, (fields, _) in TOOLS.items()}
     assert found == {case: expected for case, (_, expected) in TOOLS.items()}
+
+
+def test_no_line_or_file_of_a_change_is_left_out(tmp_path: Path) -> None:
+    def ends(files: int, lines: int) -> list[tuple[str, int]]:
+        given = {"path": [f"{n}.py" for n in range(files)], "content": "x\n" * lines + "y" * 5_000}
+        return [(file, len(added[-1])) for file, added in edits(tmp_path, tool_input=given)]
+
+    assert ends(1, 90_000) == [("0.py", 5_000)]
+    assert ends(100, 900)[-1] == ("99.py", 5_000)
+    for files, lines in ((1, 100_000), (100, 1_000), (5_001, 0)):
+        with pytest.raises(UsageError, match=f"lines in {files:,} files are too many"):
+            ends(files, lines)
 
 
 def test_fields_of_a_payload() -> None:
