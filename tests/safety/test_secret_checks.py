@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from memcli.safety.secrets import secret_checks
 from memcli.safety.secrets.detector import RULES, Detector, _by_rule
+from memcli.safety.secrets.redact_memory import clean_memories
 from memcli.safety.secrets.rules import Label, label_of
 from memcli.safety.secrets.secret_checks import JUDGES, judged
-from tests.conftest import examples
+from tests.conftest import examples, memory
 
 ODD = st.text(st.characters(codec=None)) | st.text("aB1 :=/\"'`\\@$%{}<>()[]|\n\t-_.,;\u00ad\x1bé密\udc80", max_size=40)
 
@@ -48,10 +49,24 @@ def test_what_follows_the_name_of_a_folder_is_no_password() -> None:
     assert [judged("login", "hunter2-4f2b61", before, "") for before in befores] == [True, True, False]
 
 
+def test_what_a_text_repeats_is_judged_once_and_what_is_clean_is_searched_once() -> None:
+    judged.cache_clear()
+    text, detector = "password = " * 500, Detector({}, lambda _: "")
+    clean_memories(detector, [memory(raw=text)])
+    alone = judged.cache_info()
+    assert alone.misses < 100
+    long = memory(raw=text, chunks=({"chunk_id": "a#1", "text": text},))
+    for _ in range(3):
+        assert clean_memories(detector, [long]) == [long]
+    calls = judged.cache_info()
+    assert calls.hits + calls.misses == 3 * (alone.hits + alone.misses)
+
+
 def test_a_judge_that_fails_has_not_cleared_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*_: str) -> bool:
         raise IndexError
 
+    judged.cache_clear()
     monkeypatch.setattr(secret_checks, "JUDGES", dict.fromkeys(JUDGES, failing))
     clean, _ = Detector({}, lambda _: "").redact("Authorization: Basic YWRtaW46cXdlcnR5")
     assert clean == "Authorization: Basic [REDACTED:basic_credentials]"

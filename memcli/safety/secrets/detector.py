@@ -343,6 +343,8 @@ class Detector:
         self._own = tuple(one for n, one in enumerate(own) if n not in wide)
         self._allowed = frozenset(policy.get("allow", ()))
         self._wide: Detector = self
+        self.clean = set[int]()
+        """The hashes of memories with a keyword of a rule in which no secret was found."""
         self.sign = cache(sign)
 
     def narrowed(self, whole: str) -> Detector | None:

@@ -21,6 +21,7 @@ FLAGS = "pii_flags"
 _NAMES = frozenset(["id", "path", "path_hint", "project", "tags", "superseded_by"])
 _NAMED = regex(r"links\[\d+\]\.to\Z|metadata\.(?:source|was)\Z|provenance\.files\[\d+\]\Z|anchors\[\d+\]\.file\Z")
 """Nested fields that are names: ids and files."""
+_CHUNK = regex(r"chunks\[\d+\]\.text\Z")
 _NO_TEXT = frozenset(["relevance", "scope", "created_at", "updated_at", "valid_from", "valid_until"])
 _MACHINE_MADE: Mapping[str, frozenset[str]] = {
     "metadata": frozenset(["hash", FLAGS]),
@@ -124,10 +125,16 @@ def clean_memories(detector: Detector, memories: Sequence[Memory], only: Sequenc
     cleaned = []
     for memory, data in zip(memories, looked_at, strict=True):
         changed: dict[str, Any] = {}
+        # A command reads a memory several times: for the index, for its vectors and to show it.
+        if (mark := hash(repr(data))) in detector.clean:
+            cleaned.append(memory)
+            continue
         for name, value in clean_values(detector, data).items():
             clean = tuple(value) if isinstance(data[name], tuple) else value
             if clean != data[name]:
                 changed[name] = clean
+        if not changed:
+            detector.clean.add(mark)
         cleaned.append(replace(memory, **changed) if changed else memory)
     return cleaned
 
@@ -287,6 +294,8 @@ class _Walk:
         if _NAMED.match(where):
             return self._text(value, where, is_name=True)
         clean = self._text(value, where)
+        if _CHUNK.match(where):
+            return clean
         head = f"{name}: "
         redacted, hits = self._detector.redact(head + clean)
         if hits and redacted.startswith(head):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from memcli.safety.patterns import read_json
 from memcli.safety.secrets.passwords import (
@@ -333,6 +334,7 @@ JUDGES: Mapping[str, Judge] = {
 """The checks of several statements; `judged` has the others."""
 
 
+@lru_cache(1024)  # a text may repeat one line thousands of times
 def judged(judge: str, value: str, before: str, after: str) -> bool:
     """The result of the check with the name `judge`."""
     digits = sum(c.isdigit() for c in value)
