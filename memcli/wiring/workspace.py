@@ -361,7 +361,10 @@ class StoreWorkspace(Workspace):
     def find_quotes(self, memories: Sequence[Memory]) -> Sequence[str]:
         from memcli.wiring.records import find_quotes
 
-        return find_quotes(self._layout, self.origin.store, memories, self.warn)
+        found = find_quotes(self._layout, self.origin.store, memories, self.warn)
+        # Recall searches the user-wide store too.
+        beyond = self.elsewhere.find_quotes(memories) if self.elsewhere else ()
+        return [*found, *(f"{quote} of the user-wide store" for quote in beyond)]
 
     def _fold(self, shelf: Shelf, request: Json) -> tuple[Change, Json]:
         """Turns a request to store memories into a change: see `app.remember.fold`."""

@@ -300,6 +300,11 @@ def test_what_cannot_be_searched_for_copies_is_a_warning(filled: Filled, monkeyp
     assert "saved, but the search for other copies of the text failed: Input/output error" in done.err
 
 
+def test_a_copy_in_the_user_wide_store_is_named(filled: Filled) -> None:
+    filled.run("remember", TEXT, "--scope", "global", "--path", "valves")
+    assert " valves of space main of the user-wide store" in filled.purge().err
+
+
 def test_a_trash_that_cannot_be_read_leaves_the_erasure_to_be_finished(
     filled: Filled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
