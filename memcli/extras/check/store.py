@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Collection
 from contextlib import suppress
@@ -9,8 +10,10 @@ from functools import partial
 
 from memcli.cli.options import Options, flag
 from memcli.cli.verb import CommandContext, verb
-from memcli.errors import CorruptError, MemcliError
+from memcli.errors import CorruptError, MemcliError, StoreError
 from memcli.model.space import Change
+
+_DENIED = os.strerror(errno.EACCES)
 
 
 class CheckStoreOptions(Options):
@@ -27,7 +30,7 @@ def command(session: CommandContext, options: CheckStoreOptions) -> None:
     The spaces of a store on a server are checked, too, with their index; --repair leaves these alone.
     Before --repair changes more than the order of a file, it copies the original, without secrets, to the quarantine of the
     private state.
-    Exits with 6 while there is damage.
+    Exits with 6 while there is damage, and with 8 if there is none, but a file cannot be read.
 
     >>> memory.check_store()['damaged']
     0
@@ -54,6 +57,10 @@ def command(session: CommandContext, options: CheckStoreOptions) -> None:
     session.output.answer({"findings": data, "damaged": damaged}, "\n".join(lines))
     if damaged:
         unrepaired = [finding for finding, mended in found if finding.is_damage and not mended]
+        # What may not be read is not known to be damaged.
+        denied, unrepaired = unrepaired[0], [one for one in unrepaired if one.message != _DENIED]
+        if not unrepaired:
+            raise StoreError(f"cannot read {denied.file}: {_DENIED}", "check its permissions")
         hint = "`memcli check store --repair` repairs it"
         if all(one.kind == "trigger" for one in unrepaired):
             hint = "`memcli edit ID --set triggers=PATTERN` corrects it"
@@ -63,6 +70,6 @@ def command(session: CommandContext, options: CheckStoreOptions) -> None:
                 tracked = tracked_files(workspace.root, "")
             own = [one.file for one in unrepaired if one.file not in tracked]
             hint = f"restore {own[0]} from a backup" if own else "restore the file with `git checkout`"
-        raise CorruptError(f"{damaged} damaged", hint)
+        raise CorruptError(f"{len(unrepaired)} damaged", hint)
     if not found:
         session.output.note("no damage found")

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,7 @@ from memcli.codec.space import encode_full
 from memcli.extras.check.repair import check_store, format_space
 from memcli.model.space import Change
 from memcli.ports import Shelf
-from memcli.store.atomic import TEMP_MARK
+from memcli.store.atomic import TEMP_MARK, read_regular
 from memcli.store.journal import Journal
 from memcli.store.layout import Layout
 from tests.conftest import NOW, Run, memory, rewrite
@@ -104,6 +106,23 @@ def test_what_does_not_belong_there_is_told(filled: Workspace, tmp_path: Path) -
         (f"spaces/{name}", "unreadable" if name in ("folder.json", "link.json", "pipe.json") else "strange", False)
         for name in ("Two Words.json", "folder.json", "link.json", "notes.txt", "pipe.json")
     ]
+
+
+def test_what_may_not_be_read_is_not_called_damaged(
+    filled: Workspace, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(path: str, *rest: Any) -> bytes | None:
+        if path.endswith("main.json"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return read_regular(path, *rest)
+
+    monkeypatch.setattr("memcli.extras.check.repair.read_regular", denied)
+    done = run("check", "store", "--root", filled.root)
+    expected = "memcli: cannot read spaces/main.json: Permission denied (check its permissions)\n"
+    assert (done.code, done.err) == (8, expected)
+    Path(filled.root, "spaces", "team.json").write_text("{")
+    done = run("check", "store", "--root", filled.root)
+    assert (done.code, "1 damaged" in done.err, "--repair" in done.err) == (6, True, True)
 
 
 def test_a_tampered_export_is_told(filled: Workspace, run: Run) -> None:
