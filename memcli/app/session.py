@@ -109,12 +109,14 @@ def current(workspace: Workspace, *states: str) -> Session:
     Raises NotFoundError where there is none, UsageError where two were started in the same second.
     """
     # An import is a conversation that was held elsewhere: nothing is added to it by default.
-    found = [session for session, problem in list_sessions(workspace) if not problem and not session.source]
-    in_state = ([session for session in found if session.state == state] for state in states)
+    found = [session for session, problem in list_sessions(workspace) if not problem]
+    in_state = ([one for one in found if one.state == state and not one.source] for state in states)
     chosen = next((some for some in in_state if some), [])
     if not chosen:
-        hint = "start one with `memcli session start`, or name one"
-        raise NotFoundError(f"no session is {' or '.join(states)}", hint)
+        imported = next((f", such as the imported {one.id}" for one in found if one.state in states), "")
+        hint = f"start one with `memcli session start`, or name one{imported}"
+        what = "no session that was started here" if imported else "no session"
+        raise NotFoundError(f"{what} is {' or '.join(states)}", hint)
     newest = [session for session in chosen if session.started_at == chosen[0].started_at]
     if len(newest) > 1:
         ids = ", ".join(session.id for session in newest[:3])
