@@ -20,6 +20,7 @@ SWITCH = "MEMCLI_BACKGROUND"
 _LOWEST = 19
 _FEW = 8
 """The most vectors that a command computes itself: including the start of the model they take less than a second."""
+_LOOK_SECONDS = 1.0
 
 
 def start(arguments: Sequence[str], piped: str = "") -> None:
@@ -61,17 +62,28 @@ def embed_missing(session: CommandContext, workspace: Workspace, *, few_at_once:
 
 def run_alone(root: str, work: Callable[[Callable[[], bool]], object]) -> None:
     """Runs `work` at the lowest priority, while no other process runs background work on the store at `root`. Errors are ignored:
-    the process has no output.
+    the process has no output. It ends when the store is removed.
 
     `work` gets a function that returns whether the store still exists and is the one that it began with.
     """
+    import threading
+
     lower_priority()
     layout, store = Layout(root), identity(root)
 
     def is_there() -> bool:
         return store is not None and identity(root) == store
 
+    def end_with_store() -> None:
+        # `work` may ask too late: at this priority, a batch of vectors takes minutes on a busy machine.
+        while not is_over.wait(_LOOK_SECONDS):
+            if not is_there():
+                os._exit(0)
+
+    is_over = threading.Event()
+    threading.Thread(target=end_with_store, daemon=True).start()
     with suppress(MemcliError), ExitStack() as turn:
+        turn.callback(is_over.set)
         # One process waits while another works, for what has been stored since that began; a third would find nothing to do.
         with locked(layout.turn("next"), "the next background work", 0):
             turn.enter_context(locked(layout.turn("now"), "the background work", math.inf))

@@ -81,6 +81,17 @@ def test_a_process_of_its_own_works_at_the_lowest_priority(line: list[str], live
     assert os.getpriority(os.PRIO_PROCESS, 0) == before
 
 
+def test_a_process_of_its_own_ends_with_its_store(lively: Path, run: Run) -> None:
+    assert run("init").code == 0
+    layout = Layout(str(lively / ".memory"))
+    with locked(layout.turn("now"), "the work", 0):
+        command = [sys.executable, "-m", "memcli", "store", "index", "embed", "--background"]
+        with subprocess.Popen(command, cwd=lively, start_new_session=True) as process:
+            until(lambda: is_locked(layout.turn("next")))
+            os.rename(layout.root, lively / "away")
+            assert process.wait(30) == 0
+
+
 def test_one_works_one_waits_and_no_more(tmp_path: Path) -> None:
     layout, done = store(tmp_path), list[str]()
     run_alone(layout.root, lambda _: done.append("first"))
@@ -123,7 +134,10 @@ def is_locked(path: str) -> bool:
 
 
 @pytest.mark.parametrize("is_replaced", [False, True])
-def test_who_waited_for_a_store_that_is_gone_does_nothing(tmp_path: Path, is_replaced: bool) -> None:
+def test_who_waited_for_a_store_that_is_gone_does_nothing(
+    tmp_path: Path, is_replaced: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memcli.cli.background._LOOK_SECONDS", 600)  # it would end this process
     layout, done = store(tmp_path), list[str]()
     with locked(layout.turn("now"), "the work", 0):
         waiting = waiting_to(layout, lambda: done.append("done"))
