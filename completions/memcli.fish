@@ -158,7 +158,7 @@ complete -c memcli -n '__memcli_at check' -a code -d 'Check the code that memori
 complete -c memcli -n '__memcli_at check' -a recall -d 'Test what recall answers, by the expectations in .memory/tests/*.toml. Exits with 6 if a test fails.'
 complete -c memcli -n '__memcli_at check' -a secrets -d 'Scan for secrets; by default, in all files of the store, and in its spaces on a server.'
 complete -c memcli -n '__memcli_at check' -a store -d 'Check the store for damage: truncated files, unreadable memories, duplicate ids or paths, dangling links, wrong
-hashes, wrong order, leftovers of crashes, and changed lines of audit logs.'
+hashes, wrong order, invalid triggers of enforced memories, leftovers of crashes, and changed lines of audit logs.'
 complete -c memcli -n '__memcli_at check' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo and journal].'
 complete -c memcli -n '__memcli_at check' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'
 complete -c memcli -n '__memcli_at check' -l json -d 'Print the result as JSON.'
