@@ -19,6 +19,8 @@ from memcli.render.clean import clean, clean_line, clean_marked, coloured, escap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from rich.progress import Progress, TaskID
 
     from memcli.model.memory import Memory
@@ -99,7 +101,7 @@ class Output:
     def confirm(self, data: Json, text: str) -> None:
         """Prints a confirmation, like `answer`, unless quiet."""
         if self.json or not self.quiet:
-            self.answer(data, text)
+            self.answer(data, "".join(_at_width(line, sys.stdout) for line in text.splitlines()))
 
     def array(self, values: Iterable[Json]) -> int:
         """Prints JSON values as one array in the form of `answer`, each as soon as it is made. Returns their number."""
@@ -147,7 +149,7 @@ class Output:
     def note(self, text: str) -> None:
         """Prints a message on standard error."""
         if not self.quiet:
-            sys.stderr.write(_at_width(f"memcli: {clean_line(text)}"))
+            sys.stderr.write(_at_width(f"memcli: {clean_line(text)}", sys.stderr))
 
 
 def _terminal_size() -> os.terminal_size:
@@ -156,9 +158,9 @@ def _terminal_size() -> os.terminal_size:
     return shutil.get_terminal_size((80, 24))
 
 
-def _at_width(line: str) -> str:
-    """A line for standard error; on a terminal wrapped to its width."""
-    if not sys.stderr.isatty() or len(line) < (width := _terminal_size().columns):
+def _at_width(line: str, stream: TextIO) -> str:
+    """A line for a stream; on a terminal wrapped to its width."""
+    if not stream.isatty() or len(line) < (width := _terminal_size().columns):
         return f"{line}\n"
     import textwrap
 
@@ -235,7 +237,7 @@ def ask(question: str, default: bool = False) -> bool:
 
 def report(error: MemcliError, json: bool) -> None:
     """Prints an error as one line on standard error; with `json` also as JSON on standard output."""
-    sys.stderr.write(_at_width(f"memcli: {on_one_line(error)}"))
+    sys.stderr.write(_at_width(f"memcli: {on_one_line(error)}", sys.stderr))
     # On standard output: a program that reads JSON there is to find the error in its place.
     if json:
         sys.stdout.write(escape(encode({"error": shown(error)}).decode("utf-8", "replace")) + "\n")

@@ -58,8 +58,10 @@ def _entry(number: int, section: Section, bundle: Bundle, width: int | None, mos
     text = clean(section_text(section, bundle.query.include_raw)).strip("\n")
     shown = [one for line in text.splitlines() for one in wrapped(line, width, _INDENT)]
     # One line more is printed: the line that stands for the rest would be as long.
-    if width is not None and most_lines is not None and (more := len(shown) - most_lines) > 1:
-        shown[most_lines:] = [styled(f"{_INDENT}… {more} more lines: memcli get {name}", "dim")]
+    if width is not None and most_lines is not None and len(shown) - most_lines > 1:
+        shown = [line for line in shown if line.strip()]  # of so few places blank lines take none
+        if (more := len(shown) - most_lines) > 1:
+            shown[most_lines:] = [styled(f"{_INDENT}… {more} more lines: memcli get {name}", "dim")]
     lines += shown
     if bundle.query.explain:
         lines.append(styled(f"{_INDENT}{score_text(section)}", "dim"))
