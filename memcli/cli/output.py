@@ -101,7 +101,7 @@ class Output:
     def confirm(self, data: Json, text: str) -> None:
         """Prints a confirmation, like `answer`, unless quiet."""
         if self.json or not self.quiet:
-            self.answer(data, "".join(_at_width(line, sys.stdout) for line in text.splitlines()))
+            self.answer(data, at_width(text))
 
     def array(self, values: Iterable[Json]) -> int:
         """Prints JSON values as one array in the form of `answer`, each as soon as it is made. Returns their number."""
@@ -156,6 +156,11 @@ def _terminal_size() -> os.terminal_size:
     import shutil
 
     return shutil.get_terminal_size((80, 24))
+
+
+def at_width(text: str) -> str:
+    """Text of sentences for standard output; on a terminal its lines are wrapped to the width."""
+    return "".join(_at_width(line, sys.stdout) for line in text.splitlines())
 
 
 def _at_width(line: str, stream: TextIO) -> str:

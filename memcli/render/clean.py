@@ -216,6 +216,9 @@ _LEAST_LAST = 24
 _MOST_OTHER = 30
 
 
+_WHOLE, _LEAST_TEXT = 16, 8
+
+
 def grid(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> str:
     """`rows` under `header`, aligned. On a terminal, or with `width`, long cells are truncated with `…`; otherwise they are complete."""
     cells = [[clean_line(cell) for cell in row] for row in [header, *rows]]
@@ -224,9 +227,14 @@ def grid(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | None
     if width is not None:
         widths = [min(max(_MOST_OTHER, width // 3), w) for w in widths]
         free = width - len(_GAP) * (len(widths) - 1)
-        while len(widths) > 1 and sum(widths[:-1]) + min(widths[-1], _LEAST_LAST) > free and max(widths[:-1]) > 1:
-            widths[widths.index(max(widths[:-1]))] -= 1
-        widths[-1] = max(min(widths[-1], _LEAST_LAST), free - sum(widths[:-1]))
+        # Ids, kinds and dates are of no use in part: texts give way first, then the last column.
+        words = [w <= _WHOLE and not any(" " in row[n] for row in cells[1:]) for n, w in enumerate(widths[:-1])]
+        least = sum(w if is_word else min(w, _LEAST_TEXT) for w, is_word in zip(widths, words, strict=False))
+        last = min(widths[-1], max(_LEAST_TEXT, min(_LEAST_LAST, free - least)))
+        while len(widths) > 1 and sum(widths[:-1]) + last > free and max(widths[:-1]) > 1:
+            texts = [n for n, is_word in enumerate(words) if not is_word and widths[n] > _LEAST_TEXT]
+            widths[max(texts or range(len(words)), key=widths.__getitem__)] -= 1
+        widths[-1] = max(last, free - sum(widths[:-1]))
     cells = [[cut(cell, w) for cell, w in zip(row, widths, strict=True)] for row in cells]
     lines = [_GAP.join(pad(cell, w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in cells]
     return "\n".join(lines)
