@@ -88,7 +88,7 @@ NAMED = ["get", *(f"mem_{n:03}" for n in range(100))]
     ids=lambda a: " ".join(a[:2] + a[-1:]),
 )  # fmt: skip
 def test_none_reaches_a_terminal_as_an_escape(folder: Path, arguments: list[str]) -> None:
-    _, shown = on_a_terminal(folder, *arguments, environ={"MEMCLI_FREEZE_CLOCK": NOW})
+    _, shown = on_a_terminal(folder, *arguments, environ={"MEMCLI_FREEZE_CLOCK": NOW, "NO_COLOR": "1"})
     assert shown.strip()
     forbidden = {c for c in shown if c not in "\r\n\t" and unicodedata.category(c) in ("Cc", "Cs")}
     assert forbidden == set()
