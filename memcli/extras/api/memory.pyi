@@ -116,7 +116,7 @@ class Memory:
         space: str | None = None,
     ) -> Object:
         """Check the store for damage: truncated files, unreadable memories, duplicate ids or paths, dangling links, wrong
-        hashes, wrong order, leftovers of crashes, and changed lines of audit logs.
+        hashes, wrong order, invalid triggers of enforced memories, leftovers of crashes, and changed lines of audit logs.
 
         >>> memory.check_store()['damaged']
         0
