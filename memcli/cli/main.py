@@ -16,7 +16,7 @@ from memcli.cli.options import REQUIRED, CommonOptions, Field, fill_bare
 from memcli.cli.output import finish, reported
 from memcli.cli.verb import ALIASES, CHECK, PLUMBING, RECALL, SHARE, START, CommandContext, Group, Verb, find, names
 from memcli.errors import UsageError
-from memcli.render.clean import terminal_width
+from memcli.render.clean import terminal_width, wrapped
 
 HELP = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
 """The Typer settings of every command."""
@@ -316,15 +316,8 @@ def general_help(which: str = "") -> str:
         width = max(8, *map(len, rows))
         lines.append(f"\n{title}\n")
         lines += [f"  {name:<{width}}  {found.line}\n" for name in rows if (found := find(name))]
-    return "\n".join(cut for line in f"{_HEAD}{''.join(lines)}{foot}".split("\n") for cut in _within(line))
-
-
-def _within(line: str) -> list[str]:
-    """A line of the help, on a narrow terminal as several below each other."""
-    width = terminal_width()
-    if width is None or len(line) <= width:
-        return [line]
-    from textwrap import wrap
-
-    indent = " " * (line.rfind("  ") + 2 if line.startswith("  ") else 0)
-    return wrap(line, width, subsequent_indent=indent, drop_whitespace=True) or [line]
+    whole, most = f"{_HEAD}{''.join(lines)}{foot}".split("\n"), terminal_width()
+    below = [" " * (line.rfind("  ") + 2) if "  " in line else "" for line in whole]
+    return "\n".join(
+        part for line, indent in zip(whole, below, strict=True) for part in wrapped(line, most, below=indent)
+    )

@@ -15,12 +15,10 @@ from contextvars import ContextVar
 from memcli.codec.canonical import encode, encode_line
 from memcli.errors import MemcliError, NotFoundError, StoreError, UsageError, hint_of
 from memcli.model.memory import Json
-from memcli.render.clean import clean, clean_line, clean_marked, coloured, escape, is_coloured, paint
+from memcli.render.clean import clean, clean_line, clean_marked, coloured, escape, fitted, is_coloured, paint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TextIO
-
     from rich.progress import Progress, TaskID
 
     from memcli.model.memory import Memory
@@ -101,7 +99,7 @@ class Output:
     def confirm(self, data: Json, text: str) -> None:
         """Prints a confirmation, like `answer`, unless quiet."""
         if self.json or not self.quiet:
-            self.answer(data, at_width(text))
+            self.answer(data, fitted(text, "  "))
 
     def array(self, values: Iterable[Json]) -> int:
         """Prints JSON values as one array in the form of `answer`, each as soon as it is made. Returns their number."""
@@ -149,7 +147,7 @@ class Output:
     def note(self, text: str) -> None:
         """Prints a message on standard error."""
         if not self.quiet:
-            sys.stderr.write(_at_width(f"memcli: {clean_line(text)}", sys.stderr))
+            sys.stderr.write(_at_width(f"memcli: {clean_line(text)}"))
 
 
 def _terminal_size() -> os.terminal_size:
@@ -158,14 +156,9 @@ def _terminal_size() -> os.terminal_size:
     return shutil.get_terminal_size((80, 24))
 
 
-def at_width(text: str) -> str:
-    """Text of sentences for standard output; on a terminal its lines are wrapped to the width."""
-    return "".join(_at_width(line, sys.stdout) for line in text.splitlines())
-
-
-def _at_width(line: str, stream: TextIO) -> str:
-    """A line for a stream; on a terminal wrapped to its width."""
-    if not stream.isatty() or len(line) < (width := _terminal_size().columns):
+def _at_width(line: str) -> str:
+    """A line for standard error; on a terminal wrapped to its width."""
+    if not sys.stderr.isatty() or len(line) < (width := _terminal_size().columns):
         return f"{line}\n"
     import textwrap
 
@@ -242,7 +235,7 @@ def ask(question: str, default: bool = False) -> bool:
 
 def report(error: MemcliError, json: bool) -> None:
     """Prints an error as one line on standard error; with `json` also as JSON on standard output."""
-    sys.stderr.write(_at_width(f"memcli: {on_one_line(error)}", sys.stderr))
+    sys.stderr.write(_at_width(f"memcli: {on_one_line(error)}"))
     # On standard output: a program that reads JSON there is to find the error in its place.
     if json:
         sys.stdout.write(escape(encode({"error": shown(error)}).decode("utf-8", "replace")) + "\n")

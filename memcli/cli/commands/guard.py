@@ -35,7 +35,7 @@ def command(session: CommandContext, options: GuardOptions) -> int:
     """
     from memcli.app.guard import guard
     from memcli.cli.arguments import check_known, read_edits
-    from memcli.cli.output import at_width
+    from memcli.render.clean import fitted
     from memcli.render.findings import FORMATS
 
     if sum([options.staged, options.diff is not None, options.changed is not None]) > 1:
@@ -49,7 +49,7 @@ def command(session: CommandContext, options: GuardOptions) -> int:
         session.output.answer(verdict.to_json(), "")
     else:
         found = FORMATS[name](verdict.findings)
-        session.output.write(at_width(found) if name == "text" else found)
+        session.output.write(fitted(found, "  ") if name == "text" else found)
     if verdict.withheld:
         session.output.note(
             f"skipped {verdict.withheld} that contain instructions to an agent; `memcli trust --status` counts them"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from memcli.cli.output import Output, at_width
+from memcli.cli.output import Output
 from memcli.cli.verb import CHECK, CommandContext, Group, verb
 from memcli.errors import CorruptError, MemcliError, NotFoundError, UsageError
 from memcli.extras.check import code, recall, secrets, store
 from memcli.model.memory import Json
+from memcli.render.clean import fitted
 
 _PARTS = (code.command, recall.command, secrets.command, store.command)
 
@@ -39,7 +40,7 @@ def run_all(session: CommandContext) -> int:
             outcome.state, outcome.problem = "skipped" if is_absent else "failed", error.message
         session.output = output
     lines = [line for one in outcomes for line in one.report()]
-    output.answer({one.name: one.to_json() for one in outcomes}, at_width("\n".join(lines)))
+    output.answer({one.name: one.to_json() for one in outcomes}, fitted("\n".join(lines), "  "))
     return CorruptError.exit_code if any(one.state == "failed" for one in outcomes) else 0
 
 
