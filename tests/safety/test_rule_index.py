@@ -13,10 +13,10 @@ from memcli.safety import patterns
 from memcli.safety.secrets.rules import RULES, TOKEN, WITH_FORMAT, RuleIndex, SecretRule
 
 MADE = (
-    SecretRule("low", ("abc_",), "x"),
-    SecretRule("as_written", ("Abc_", "ABC"), "x"),
-    SecretRule("apart", ("say ", "Zed"), "x", is_apart=True),
-    SecretRule("probed", ("abc_",), "x", probe=r"abc_\d"),
+    SecretRule({"kind": "low", "keywords": ["abc_"], "pattern": "x"}),
+    SecretRule({"kind": "as_written", "keywords": ["Abc_", "ABC"], "pattern": "x"}),
+    SecretRule({"kind": "apart", "keywords": ["say ", "Zed"], "pattern": "x", "is_apart": True}),
+    SecretRule({"kind": "probed", "keywords": ["abc_"], "pattern": "x", "probe": r"abc_\d"}),
 )
 WORDS = st.sampled_from(["abc_", "Abc_", "ABC", "say ", "Zed", "zed", "é", "1", " ", "\n", "x" * 8, "Y" * TOKEN])
 TEXTS = st.lists(WORDS, max_size=12).map("".join)

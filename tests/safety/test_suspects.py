@@ -12,6 +12,7 @@ RULES = [
     (("<!--", "agent"), ("run ", "send")),
     (("rules",),),
     (("忘れ",), ("ルール",)),
+    (("bot", "you load"), ("secret",)),
     *[((f"word{n}",),) for n in range(12)],  # so many that RE2 is worth it
 ]
 
@@ -19,6 +20,7 @@ RULES = [
 TEXTS = {
     "nothing of the kind": [], "forget it": [], "the rules": [2], "forget: the rules": [0, 2],
     "two agents send the rules": [1, 2], "x <!-- send -->": [1], "ルールは忘れて": [3], "forget \udc80 rules": [0, 2],
+    "as you load the secret": [4], "two bots, one secret": [4], "the secrets of you": [],
 }  # fmt: skip
 
 

@@ -23,7 +23,11 @@ from memcli.model.memory import Json, Memory
 from memcli.model.names import text_hash
 from memcli.record import Record, replace
 from memcli.safety.injection.readings import readings
-from memcli.safety.patterns import Literals, RuleFile, compiled, pattern, read_json
+from memcli.safety.patterns import Literals, RuleFile, compiled, is_worth_re2, pattern, read_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _WORDS = read_json(__package__, "words.json")
 DISCUSSED = tuple(_WORDS["discussed"])
@@ -184,32 +188,30 @@ HIDDEN = "hidden"
 ESCAPES = "escapes"
 
 
-class InjectionRule(Record):
-    """A pattern for lower-case text on one line. `needs`: the text must have a literal of each of these groups.
+class InjectionRule:
+    """A pattern for lower-case text on one line, from a row of `rules.json`. `needs`: the text must have a literal of each of
+    these groups.
 
     `forbids`: a "never" before the match, or before its group `act`, makes it harmless. `is_local`: a place after it makes it
     harmless, as in "ignore the previous instructions in the old wiki".
     """
 
-    reason: str
-    needs: tuple[tuple[str, ...], ...]
-    pattern: str
-    forbids: bool = True
-    is_local: bool = False
+    def __init__(self, row: Mapping[str, Any]) -> None:
+        self._row = row
+        self.reason: str = row["reason"]
+        self.needs: Groups = row["needs"]
+        self.forbids: bool = row.get("forbids", True)
+        self.is_local: bool = row.get("is_local", False)
+
+    @cached_property
+    def pattern(self) -> str:
+        """The pattern of `re` with its fragments."""
+        return _FILE.expanded(self._row["pattern"])
 
 
 _FILE = RuleFile(__package__)
 # Rules are by what a text asks for: rules for known phrasings found little more than half of an unseen set.
-RULES: tuple[InjectionRule, ...] = tuple(
-    InjectionRule(
-        row["reason"],
-        tuple(map(tuple, row["needs"])),
-        _FILE.expanded(row["pattern"]),
-        row.get("forbids", True),
-        row.get("is_local", False),
-    )
-    for row in _FILE.tables["rules"]
-)
+RULES = tuple(map(InjectionRule, _FILE.tables["rules"]))
 # Their words are stored in the form of readings: folding them took several milliseconds of each first screening.
 LANGUAGES: tuple[tuple[Sequence[Sequence[str]], int], ...] = tuple(
     (row["groups"], row.get("within", 60)) for row in _FILE.tables["languages"]
@@ -262,12 +264,14 @@ class Suspects:
 
     def __init__(self, rules: Sequence[Groups]) -> None:
         self._rules = rules
-        self._literals = Literals(word for groups in rules for group in groups for word in group)
+
+    @cached_property
+    def _literals(self) -> Literals:
+        return Literals(word for groups in self._rules for group in groups for word in group)
 
     def within(self, low: str) -> list[int]:
         """The numbers of rules that may match `low`, a text in lower case, ascending."""
-        literals = self._literals.at_once(low)
-        if literals is not None:
+        if is_worth_re2(len(low)) and (literals := self._literals.at_once(low)) is not None:
             of_words, of_rules = self._bits
             bits = 0
             for word in literals:
@@ -275,12 +279,12 @@ class Suspects:
             return [number for number, wanted in enumerate(of_rules) if bits & wanted == wanted]
         # Without RE2, rules are checked one by one where their first group may have a word, small groups first.
         by_head, by_sign = self._index
-        heads = {word[:_HEAD] for word in _words(low)}
-        numbers = {number for head in heads & by_head.keys() for number in by_head[head]}
+        heads = {word[:_HEAD] for word in _words(low)} & by_head.keys()
+        numbers = {number for head in heads for number, word in by_head[head] if word in low}
         numbers.update(number for number, signs in by_sign if any(sign in low for sign in signs))
         found = []
         for n in sorted(numbers):
-            for group in sorted(self._rules[n], key=len):
+            for group in sorted(self._rules[n][1:], key=len):
                 if not any(word in low for word in group):
                     break
             else:
@@ -302,22 +306,22 @@ class Suspects:
         return of_words, of_rules
 
     @cached_property
-    def _index(self) -> tuple[dict[str, list[int]], list[tuple[int, list[str]]]]:
-        """The indexes of rules by the first characters of the literals in their first group, and rules with literals that do not
-        begin with a Latin letter."""
-        by_head: dict[str, list[int]] = {}
+    def _index(self) -> tuple[dict[str, list[tuple[int, str]]], list[tuple[int, list[str]]]]:
+        """For the first characters of each literal in the first group of a rule, the rule with that literal; and rules with
+        literals that do not begin with a Latin letter."""
+        by_head: dict[str, list[tuple[int, str]]] = {}
         by_sign = []
         for number, groups in enumerate(self._rules):
-            heads, signs = set(), []
+            signs = []
             for word in groups[0]:
                 if not word[0].isalpha() or word[0] >= "\u0370":  # no Latin letter
                     signs.append(word)
                     continue
                 head = word[:_HEAD]
                 head = head if head.isalnum() else _words(word)[0][:_HEAD]
-                heads |= {head, f"{head}s"} if len(head) < _HEAD else {head}
-            for head in heads:
-                by_head.setdefault(head, []).append(number)
+                by_head.setdefault(head, []).append((number, word))
+                if len(head) < _HEAD:
+                    by_head.setdefault(f"{head}s", []).append((number, word))
             if signs:
                 by_sign.append((number, signs))
         return by_head, by_sign

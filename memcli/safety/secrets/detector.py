@@ -312,7 +312,6 @@ _CONTEXT = 200
 """The most bytes before a match that its check gets."""
 _DEPTH = 2
 """How often decoded text is decoded again."""
-_RANKS = {id(rule): rank for rank, rule in enumerate(RULES)}
 _ROUNDS = 8
 """How often a text is searched at most: after each redaction again, until nothing is found."""
 _MARK = r"\[REDACTED:[a-z0-9_]{1,64}\]|redacted-[a-z0-9-]{1,64}-[0-9a-f]{8}"
@@ -558,7 +557,6 @@ def _by_rule(rule: SecretRule, data: bytes) -> Iterator[SecretHit]:
     # Imported when a rule matches: it compiles many patterns, and most texts have nothing to check.
     from memcli.safety.secrets.secret_checks import is_secret
 
-    rank = _RANKS[id(rule)]
     pattern = re2_pattern(rule.pattern)
     position = 0
     if rule.is_table:
@@ -568,7 +566,7 @@ def _by_rule(rule: SecretRule, data: bytes) -> Iterator[SecretHit]:
             cells, position = secret_cells(data, data.rfind(b"\n", 0, match.start() + 1) + 1)
             position = max(position, match.end())
             for start, end, _ in cells:
-                yield SecretHit(start, end, rule.kind, data[start:end], rank)
+                yield SecretHit(start, end, rule.kind, data[start:end], rule.rank)
         return
     others = range(2, pattern.groups + 1)
     while (match := pattern.search(data, position)) is not None:
@@ -580,7 +578,7 @@ def _by_rule(rule: SecretRule, data: bytes) -> Iterator[SecretHit]:
         after = data[end : end + 4].decode(errors="ignore")[:1]
         is_hit = is_secret(rule, value, before, after)
         if is_hit:
-            yield SecretHit(start, end, rule.kind, data[start:end], rank)
+            yield SecretHit(start, end, rule.kind, data[start:end], rule.rank)
         # A rejected value may be a name with a value of its own.
         position = max(end if is_hit else start, match.start() + 1)
 

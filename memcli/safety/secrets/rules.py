@@ -99,24 +99,47 @@ _DISTINCT = 5
 """A prefix of at least so many characters is seldom part of another word."""
 
 
-class SecretRule(Record):
-    """A rule that finds one kind of secret. `pattern` is RE2; its first group, if any, is the secret.
+class SecretRule:
+    """A rule that finds one kind of secret, from a row of `rules.json`.
 
     The rule is tried on texts with one of `keywords`, of which those in lower case match any case. They are searched in words
     of at least 20 characters, the least length of a token, unless with `is_apart`, where the keyword is outside of the secret.
-    For frequent keywords, `probe`, a linear `re` pattern, must match the lower-case text too, so that RE2 need not be loaded.
     `entropy` is the least entropy of the secret, in bits a character. `judge` names a check in `secret_checks.py` that decides
-    last. `is_table`: the pattern matches the header of a table, which has the secrets in its cells.
+    last. `is_table`: the pattern matches the header of a table, which has the secrets in its cells. `rank` is its index among
+    all rules.
     """
 
-    kind: str
-    keywords: tuple[str, ...]
-    pattern: str
-    entropy: float = 0.0
-    judge: str = ""
-    probe: str = ""
-    is_apart: bool = False
-    is_table: bool = False
+    # No Record, and patterns at their first use: there are hundreds of rules, and most texts need none.
+    def __init__(self, row: Mapping[str, Any], rank: int = 0) -> None:
+        self._row = row
+        self.rank = rank
+        self.kind: str = row["kind"]
+        self.judge: str = row.get("judge", "")
+        self.entropy: float = row.get("entropy", 0.0)
+        self.is_table: bool = row.get("is_table", False)
+        self.is_apart: bool = row.get("is_apart", "beside" in row)
+        words = row["keywords"] if "keywords" in row else (row.get("beside") or row["prefixes"]).split()
+        self.keywords: Sequence[str] = _KEYWORDS[words] if isinstance(words, str) else words
+
+    @cached_property
+    def pattern(self) -> str:
+        """A pattern of RE2; its first group, if any, is the secret."""
+        if "prefixes" not in self._row:
+            return _FILE.expanded(self._row["pattern"])
+        start = "|".join(map(re.escape, self._row["prefixes"].split()))
+        return rf"(?:^|[^0-9A-Za-z-])((?:{start}){_FILE.expanded(self._row['body'])})(?:[^0-9A-Za-z]|$)"
+
+    @cached_property
+    def probe(self) -> str:
+        """A linear pattern of `re` that must match the text in lower case too, so that RE2 need not be loaded for a frequent
+        keyword; empty for none."""
+        if "prefixes" not in self._row:
+            return _FILE.expanded(self._row.get("probe", ""))
+        if "beside" in self._row:
+            return _FILE.expanded("{LONG_WORD}")
+        prefixes = self._row["prefixes"].split()
+        start = "|".join(map(re.escape, prefixes)).lower()
+        return rf"(?:{start})\S{{16}}" if min(map(len, prefixes)) < _DISTINCT else ""
 
 
 class SecretHit(Record):
@@ -165,36 +188,8 @@ _FILE = RuleFile(
 )
 
 
-def _rule(row: Mapping[str, Any]) -> SecretRule:
-    """The rule of a row in `rules.json`."""
-    if "prefixes" in row:
-        prefixes, names = row["prefixes"].split(), row.get("beside", "").split()
-        start = "|".join(map(re.escape, prefixes))
-        probe = rf"(?:{start.lower()})\S{{16}}" if min(map(len, prefixes)) < _DISTINCT else ""
-        return SecretRule(
-            row["kind"],
-            tuple(names or prefixes),
-            rf"(?:^|[^0-9A-Za-z-])((?:{start}){_FILE.expanded(row['body'])})(?:[^0-9A-Za-z]|$)",
-            row["entropy"],
-            row.get("judge", ""),
-            _FILE.expanded("{LONG_WORD}") if names else probe,
-            is_apart=bool(names),
-        )
-    words = row["keywords"]
-    return SecretRule(
-        row["kind"],
-        _KEYWORDS[words] if isinstance(words, str) else tuple(words),
-        _FILE.expanded(row["pattern"]),
-        row.get("entropy", 0.0),
-        row.get("judge", ""),
-        _FILE.expanded(row.get("probe", "")),
-        row.get("is_apart", False),
-        row.get("is_table", False),
-    )
-
-
 # Rules of our own: of two libraries that were tried, one missed a fifth of the secrets, the other most.
-RULES: tuple[SecretRule, ...] = tuple(map(_rule, (*_FILE.tables["formats"], *_FILE.tables["contexts"])))
+RULES = tuple([SecretRule(row, rank) for rank, row in enumerate([*_FILE.tables["formats"], *_FILE.tables["contexts"]])])
 KINDS = tuple(dict.fromkeys(rule.kind for rule in RULES))
 WITH_FORMAT = len(_FILE.tables["formats"])
 """The rank of the first rule that finds a secret by the text around it, and not by its format."""
@@ -229,13 +224,12 @@ class RuleIndex:
     @cached_property
     def formats(self) -> RuleIndex:
         """The index of the rules that find a secret by its format."""
-        formats = {id(rule) for rule in RULES[:WITH_FORMAT]}
-        left = {word: [rule for rule in rules if id(rule) in formats] for word, rules in self._rules.items()}
+        left = {word: [rule for rule in rules if rule.rank < WITH_FORMAT] for word, rules in self._rules.items()}
         return RuleIndex({word: rules for word, rules in left.items() if rules}, self._literals)
 
     def suspects(self, text: str) -> list[SecretRule]:
         """The rules that may find a secret in `text`, each once."""
-        return list({id(rule): rule for rules in self.by_keyword(text).values() for rule in rules}.values())
+        return list(dict.fromkeys(rule for rules in self.by_keyword(text).values() for rule in rules))
 
     def by_keyword(self, text: str) -> dict[str, list[SecretRule]]:
         """The keywords in `text`, each with the rules that may find a secret.
