@@ -392,9 +392,9 @@ def delete(connection: sqlite3.Connection, rows: Iterable[int]) -> None:
 def _tell_once(connection: sqlite3.Connection, source: IndexSource, commits: Iterable[str]) -> None:
     """Indexes the message of each commit with the file of the least id, after files were added or removed."""
     for commit in sorted(set(commits) - {""}):
-        rows = connection.execute(
-            "SELECT row, tells, digest, start, length FROM memory WHERE commit_hash = ? ORDER BY id, row", (commit,)
-        ).fetchall()
+        # With the condition of the partial index, without which the whole table would be read for each commit.
+        found = "SELECT row, tells, digest, start, length FROM memory WHERE commit_hash = ? AND commit_hash <> '' ORDER BY id, row"
+        rows = connection.execute(found, (commit,)).fetchall()
         for n, (row, tells, digest, start, length) in enumerate(rows):
             if bool(tells) != (n == 0):
                 memory = _read(connection, source, row)

@@ -445,18 +445,23 @@ def _introduces(raw: str, start: int, end: int) -> bool:
 
 def _of_change(raw: str) -> Iterator[Passage]:
     """The message of a commit, then its hunks with the title of their file as heading; short neighbours are packed together."""
-    lines = list(read_lines(raw))
-    first = next((n for n, line in enumerate(lines) if line.text.startswith("@@")), None)
+    lines: list[tuple[int, int, str]] = []
+    at = 0
+    for text in raw.split("\n"):
+        behind = min(len(raw), at + len(text) + 1)
+        lines += [(at, behind, text.rstrip("\r"))] if at < behind else []
+        at = behind
+    first = next((n for n, (_, _, line) in enumerate(lines) if line.startswith("@@")), None)
     if first is None:
         yield from (Passage(raw[a:b].strip(), a, b, (), MESSAGE) for a, b in _pieces(raw, 0, len(raw)))
         return
     at = max(0, first - 1)
     yield from (
-        Passage(raw[a:b].strip(), a, b, (), MESSAGE) for a, b in _pieces(raw, 0, lines[at].start) if raw[a:b].strip()
+        Passage(raw[a:b].strip(), a, b, (), MESSAGE) for a, b in _pieces(raw, 0, lines[at][0]) if raw[a:b].strip()
     )
-    title, start, end = lines[at].text, lines[first].start, lines[first].start
+    title, start, end = lines[at][2], lines[first][0], lines[first][0]
     hunks: list[tuple[int, int, str]] = []
-    for a, b, line, _, _ in lines[first:]:
+    for a, b, line in lines[first:]:
         is_title = line[:1] not in ("+", "-", " ", "(", "@", "")
         is_new = is_title or line.startswith("@@")
         if end > start and (b - start > LINE or (is_new and b - start > PACKED) or is_title):

@@ -67,14 +67,16 @@ def terms(text: str) -> list[str]:
     has its stem in that language."""
     chains = _chains(text)
     language = language_of(text, chains, STOP_WORDS)
+    if not language:
+        return [term for chain in chains for term in (_known if len(chain) <= _MAX_WORD else _links)(chain)]
     found: list[str] = []
     for chain in chains:
-        low = chain.lower() if language else ""
-        if language and low in MEANINGLESS[language]:
+        low = chain.lower()
+        if low in MEANINGLESS[language]:
             continue
         own = (_known if len(chain) <= _MAX_WORD else _links)(chain)
         found += own
-        if language and len(own) == 1 and low.isalpha():
+        if len(own) == 1 and low.isalpha():
             found.append(stem_in(language, low[:_MAX_WORD]))
     return found
 

@@ -438,6 +438,22 @@ def assert_whole(workspace: Workspace, index: Path) -> None:
     assert _rows(index) == followed
 
 
+def test_a_commit_costs_the_same_in_a_long_history(tmp_path: Path) -> None:
+    each = []
+    for count in (40, 400):
+        workspace = open_at(tmp_path / f"{count}")
+        commits = [f"c{n}" for n in range(count)]
+        memories = [memory(name, kind="diff", provenance={"commit": name}) for name in commits]
+        rewrite(workspace.store, lambda space, memories=memories: space.put(memories, NOW))
+        _bring_up_to_date(workspace)
+        steps: list[int] = []
+        with closing(sqlite3.connect(tmp_path / f"{count}" / ".memory" / "cache" / "main.index")) as db:
+            db.set_progress_handler(lambda: steps.append(1), 1)  # noqa: B023
+            update._tell_once(db, None, commits)  # type: ignore[arg-type]
+        each.append(len(steps) / count)
+    assert 0 < each[1] < 1.5 * each[0]
+
+
 def _write_some(workspace: Workspace, n: int, data: st.DataObject) -> None:
     names = st.sampled_from("abcdxyz")
     put = {name: f"Text {n} of {name} says {data.draw(TEXT)}." for name in data.draw(st.sets(names))}
