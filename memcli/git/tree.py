@@ -244,20 +244,19 @@ class Head:
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._own = repository.git_dir()
-        self._common = common_dir(self._own)
+        self._folder = repository.git_dir()
         self._mark: tuple[object, ...] = ()
 
     def may_have_moved(self) -> bool:
         """Whether the current commit may differ from the one that `since` last returned; costs a read and a few stats."""
-        return self._mark != self._marks()
+        return self._mark != marks_of_head(self._folder)
 
     def since(self, old: str | None) -> tuple[str | None, str | None, str]:
         """The current commit, the range of new commits since `old` (None for none), and a warning, empty for none.
 
         `old` is empty when there was no commit yet. With None no range is returned.
         """
-        self._mark = self._marks()
+        self._mark = marks_of_head(self._folder)
         try:
             new = self._repository.head()
             if not new or old is None or new == old:
@@ -276,22 +275,23 @@ class Head:
         except MemcliError as error:
             return old, None, error.message
 
-    def _marks(self) -> tuple[object, ...]:
-        """The status of the files with refs: differs when the current commit does, and sometimes when it does not."""
-        try:
-            head = read_bytes(os.path.join(self._own, "HEAD"))
-        except UnfitError as unfit:
-            return (unfit.reason,)
-        named = os.fsdecode(head.strip().removeprefix(b"ref: "))
-        # The ref of HEAD is a loose file, a line of packed-refs, or in a reftable; a linked work tree shares some of them.
-        places = [(self._own, named), (self._common, named), (self._common, "packed-refs"),
-                  (self._own, "reftable/tables.list"), (self._common, "reftable/tables.list")]  # fmt: skip
-        marks: list[object] = [head]
-        for place in places:
-            with suppress(OSError, ValueError):
-                facts = os.stat(os.path.join(*place))
-                marks.append((place, facts.st_mtime_ns, facts.st_size, facts.st_ino))
-        return tuple(marks)
+
+def marks_of_head(git_dir: str) -> tuple[object, ...]:
+    """The status of the files with refs: differs when the current commit does, and sometimes when it does not."""
+    try:
+        head = read_bytes(os.path.join(git_dir, "HEAD"))
+    except UnfitError as unfit:
+        return (unfit.reason,)
+    named, common = os.fsdecode(head.strip().removeprefix(b"ref: ")), common_dir(git_dir)
+    # The ref of HEAD is a loose file, a line of packed-refs, or in a reftable; a linked work tree shares some of them.
+    places = [(git_dir, named), (common, named), (common, "packed-refs"), (git_dir, "reftable/tables.list"),
+              (common, "reftable/tables.list")]  # fmt: skip
+    marks: list[object] = [head]
+    for place in places:
+        with suppress(OSError, ValueError):
+            facts = os.stat(os.path.join(*place))
+            marks.append((place, facts.st_mtime_ns, facts.st_size, facts.st_ino))
+    return tuple(marks)
 
 
 MAX_COMMITS = 200

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import lru_cache
 
 from memcli.errors import MemcliError, StoreError
 from memcli.git.index_file import find_index, shared_folder
@@ -73,21 +74,28 @@ def absent(root: str) -> dict[str, str]:
     store, top = os.path.relpath(root, work_tree), os.path.relpath(work_tree)
     git = "git" if top == os.curdir else f"git -C {shlex.quote(top)}"
     commands: dict[str, str] = {}
+    index = find_index(work_tree)
     with suppress(OSError, ValueError):  # a damaged index is git's matter
-        index = find_index(work_tree)
         for entry in index.below([f"{store}/spaces"]) if index else ():
             do = f"sparse-checkout add {store}" if entry.is_sparse else f"restore {entry.path}"
             commands[_space(entry.path)] = f"{git} {do}"
-    if not commands:  # the index lacks a space after `git rm`, and HEAD still has it
-        from memcli.git.repository import Repository
+    if index and not commands:  # the index lacks a space after `git rm`, and HEAD still has it
+        from memcli.git.tree import marks_of_head
 
-        in_head = ("ls-tree", "-r", "--name-only", "HEAD", "--", f"{store}/spaces")
         with suppress(MemcliError):
-            for path in Repository(work_tree).run(*in_head).splitlines():
+            for path in _in_head(work_tree, f"{store}/spaces", marks_of_head(index.git_dir)):
                 commands[_space(path)] = f"{git} restore --staged --worktree {path}"
     layout = Layout(root)
     missing = [name for name in sorted(commands) if not os.path.lexists(os.path.join(layout.spaces, f"{name}.json"))]
     return {name: commands[name] for name in missing if not _is_deleted(layout, name)}
+
+
+@lru_cache(1)  # an ingest into a new store asks hundreds of times, and starting git takes milliseconds
+def _in_head(work_tree: str, folder: str, marks: object) -> list[str]:  # noqa: ARG001
+    """The files that HEAD has below a folder; `marks` differ when HEAD does. Raises MemcliError."""
+    from memcli.git.repository import Repository
+
+    return Repository(work_tree).run("ls-tree", "-r", "--name-only", "HEAD", "--", folder).splitlines()
 
 
 def _space(path: str) -> str:

@@ -105,6 +105,22 @@ def test_a_branch_without_a_store_may_have_one(folder: Path, run: Run) -> None:
     assert os.path.exists(folder / ".memory" / "spaces" / "main.json")
 
 
+def test_what_head_had_is_asked_again_when_head_moves(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = repository(tmp_path / "shop")
+    root = str(folder / ".memory")
+    monkeypatch.chdir(folder)
+    assert absent(root) == {}
+    assert run("remember", "We chose PostgreSQL.").code == 0
+    commit(folder, "memory")
+    git(folder, "rm", "-rqf", ".memory")
+    shutil.rmtree(root, ignore_errors=True)
+    assert list(absent(root)) == ["main"]
+    git(folder, "reset", "-q", "--soft", "HEAD~")
+    assert absent(root) == {}
+
+
 @pytest.mark.parametrize("is_alone", slow_but((False,), [False, True]))
 @pytest.mark.parametrize("how", ["deleted", "sparse"])
 @pytest.mark.parametrize("place", slow_but(("deep",), [".", "deep"]))
