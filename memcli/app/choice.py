@@ -196,7 +196,7 @@ def with_opposed(query: Query, sections: Sequence[Section], places: Sequence[Sea
         return tuple(sections)
     others: dict[_Side, Memory] = {}
     for place in places:
-        wanted = sorted({name for sides in pairs.values() for space, name in sides if space == place.name})
+        wanted = sorted({name for sides in pairs.values() for space, name in sides[:_MOST] if space == place.name})
         if wanted:
             # By a query of ids: its filters leave out memories that are inactive, or not valid at the time of the query.
             rows = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli.app.living import living
 from memcli.app.recall import recall
 from memcli.app.usage import note_bundle
 from memcli.app.workspace import Workspace, opened
@@ -96,6 +95,8 @@ def _check(
 ) -> tuple[list[GuardFinding], int, int, list[str]]:
     """The findings in one space, the number of its memories with triggers, of those that matched but are untrusted, and the ids
     of those that are enforced, but have an invalid trigger."""
+    from memcli.app.living import living
+
     with opened(workspace, space) as (_, view):
         session = living(workspace) if view.has_sessions() else ""
         visible = view.visible(Query(topic="", now=workspace.clock(), session=session))

@@ -117,6 +117,8 @@ _TURN_SECONDS = 30.0
 _MESSAGE_SECONDS = 0.35  # with the start of the interpreter half a second
 _PUSH_SECONDS = 1.8
 """How long git waits for the hooks prepare-commit-msg and pre-push."""
+_MAX_LINES, _MAX_LINE = 5, 110
+"""The maximum number, and length in characters, of the lines that are added to a commit message."""
 _MAX_PAIRS = 1 << 20
 """The most bytes that are read of the list of rewritten commits."""
 
@@ -127,8 +129,6 @@ def run_hook(session: CommandContext, hook: str, arguments: Sequence[str], *, de
     if hook == "prepare-commit-msg":
 
         def advised(workspace: Workspace, _: HookLog) -> dict[str, Json]:
-            from memcli.wiring.hooks import advise  # here, so that its import counts towards the time limit
-
             return advise(workspace, arguments[0]) if arguments else {"outcome": "no message"}
 
         seconds = None if waits else _MESSAGE_SECONDS
@@ -161,6 +161,27 @@ def run_hook(session: CommandContext, hook: str, arguments: Sequence[str], *, de
 
     _logged(session, hook, followed)
     return False
+
+
+def advise(workspace: Workspace, message: str) -> dict[str, Json]:
+    """Adds memories about the staged change to the file `message` of the commit message, as comments. Raises MemcliError,
+    OSError."""
+    # Imported here, so that the time that it takes counts towards the limit.
+    from memcli.app.guard import consult
+    from memcli.git.hooks import comment
+    from memcli.git.repository import Repository, find_repository
+    from memcli.ingest.patch import change_diff, read_diff
+    from memcli.render.clean import clean_line
+
+    # Git calls the hook at the top of the work tree; asking it where that is takes as long as reading the change.
+    here = os.getcwd()
+    repository = Repository(here) if os.path.lexists(os.path.join(here, ".git")) else find_repository(here)
+    edits = read_diff(change_diff(repository), "the change")
+    lines = []
+    for found in consult(workspace, edits, _MAX_LINES) if edits else ():
+        line = clean_line(found)
+        lines.append(line if len(line) <= _MAX_LINE else f"{line[: _MAX_LINE - 3].rstrip()}...")
+    return {"outcome": "advised" if comment(repository, message, lines) else "nothing to report", "lines": len(lines)}
 
 
 def _roots(session: CommandContext) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -281,6 +280,8 @@ class CodeLines:
 
 
 def _hash(block: bytes | memoryview) -> str:
+    import hashlib  # here, since it loads OpenSSL, and a recall seldom hashes a block
+
     return f"sha256:{hashlib.sha256(block).hexdigest()}"
 
 

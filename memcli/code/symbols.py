@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from memcli.code.diff import HUNK
+from memcli.regex import regex
 
 _MODIFIERS = (
     r"(?:(?:export|default|declare|pub(?:\([a-z]+\))?|public|private|protected|internal|static|final|abstract|async|"
@@ -37,18 +38,18 @@ def _line(words: str) -> str:
     )
 
 
-DEFINITION = re.compile(
+DEFINITION = regex(
     rf"^{_line(f'{_FUNCTIONS}|{_TYPES}')}"
     r"|^[ \t]*(?i:create\s+(?:or\s+replace\s+)?(?:unique\s+)?(?P<object>table|view|function|index|trigger|type)\s+"
     r"(?:if\s+not\s+exists\s+)?)(?P<made>[\w.\"]+)"
     r"|^(?P<target>[a-z][\w-]{0,40}):(?!=)[^\n=]*\n\t",
     re.MULTILINE,
 )
-_OF_CODE = re.compile(_line(f"{_FUNCTIONS}|{_TYPES}|{EXTENSIONS}"))
-HOLDER = re.compile(rf"[ \t]*{_MODIFIERS}(?:{_TYPES}|{EXTENSIONS})(?!\w)")
+_OF_CODE = regex(_line(f"{_FUNCTIONS}|{_TYPES}|{EXTENSIONS}"))
+HOLDER = regex(rf"[ \t]*{_MODIFIERS}(?:{_TYPES}|{EXTENSIONS})(?!\w)")
 """The beginning of a definition with members, such as a class."""
-_CALLABLE = re.compile(_FUNCTIONS)
-_FOR = re.compile(rf"\bfor[ \t]+({_NAME})")
+_CALLABLE = regex(_FUNCTIONS)
+_FOR = regex(rf"\bfor[ \t]+({_NAME})")
 
 
 def name_of(match: re.Match[str]) -> tuple[str, str]:
@@ -76,7 +77,7 @@ def defined(line: str) -> str:
 Lines = tuple[int, int]
 """A first and a last line, counted from 1."""
 
-_PARTS = re.compile(r"::|[.#]")
+_PARTS = regex(r"::|[.#]")
 _MAX_PARTS = 20
 _MAX_HEAD = 300
 """The most characters of a line before the name that it defines, and after it to the beginning of the body."""
@@ -93,15 +94,15 @@ _BY_END = (".rb", ".rake", ".ex", ".exs", ".lua", ".jl", ".cr")
 _BY_INDENT = (*_PYTHON, ".nim", ".coffee")
 _HASH_COMMENTS = (*_BY_END, *_BY_INDENT, ".sh", ".bash", ".pl", ".r", ".php")
 _LONG_QUOTES = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".php", ".dart", ".rb", ".vue", ".svelte")
-_NO_HEAD = re.compile(
+_NO_HEAD = regex(
     r"[;{}()=.]|\b(?:return|new|else|await|throw|yield|case|delete|goto|in|if|while|for|switch|and|or|not)\b"
 )
-_RECEIVER = re.compile(r"\([^()]*?\b(\w+)(?:\[[^\]]*\])?\s*\)\s*\Z")
-_OWNER = re.compile(r"(\w+)\s*(?:<[^<>]*>)?::\s*~?\Z")
-_ANNOTATION = re.compile(r"\A\s*(?:@[\w.]+(?:\([^()]*\))?\s+)+")
-_BODY = re.compile(r"[^;{}()=]*(?:\([^()]*\)[^;{}()=]*){0,8}\{")
-_ASSIGNED = re.compile(r"\s*[=:]\s*(?:async\b\s*)?(?:function\b|\([^()]*\)[^=;{}\n]*=>|\w+\s*=>)")
-_CONSTANT = re.compile(r"\b(?:const|let|var|static|val|final)\b")
+_RECEIVER = regex(r"\([^()]*?\b(\w+)(?:\[[^\]]*\])?\s*\)\s*\Z")
+_OWNER = regex(r"(\w+)\s*(?:<[^<>]*>)?::\s*~?\Z")
+_ANNOTATION = regex(r"\A\s*(?:@[\w.]+(?:\([^()]*\))?\s+)+")
+_BODY = regex(r"[^;{}()=]*(?:\([^()]*\)[^;{}()=]*){0,8}\{")
+_ASSIGNED = regex(r"\s*[=:]\s*(?:async\b\s*)?(?:function\b|\([^()]*\)[^=;{}\n]*=>|\w+\s*=>)")
+_CONSTANT = regex(r"\b(?:const|let|var|static|val|final)\b")
 _CONTAINER = rf"^[ \t]*(?:[\w()<>:, ]{{0,80}}\s)?(?:{EXTENSIONS})(?!\w)[^;{{}}\n]{{0,120}}?\b"
 _GOES_ON = ("{", ")", "]")
 
@@ -342,9 +343,9 @@ _MAX_CONTEXT = 400
 REACH = 1 << 18
 """The most bytes of a diff that are read."""
 _MARKDOWN = (".md", ".markdown", ".mdx")
-_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+([^\n]{1,80})")
+_HEADING = regex(r"[ \t]{0,3}#{1,6}[ \t]+([^\n]{1,80})")
 # Lines that belong to the definition below them: decorators, attributes, comments.
-_AHEAD = re.compile(r"@\w|#\[|#(?!\w)|//|/\*|\*|--[ \t]|\"\"\"")
+_AHEAD = regex(r"@\w|#\[|#(?!\w)|//|/\*|\*|--[ \t]|\"\"\"")
 _CLOSING = ("}", "end")
 _CONTINUATION = (")", "]", "{", "#if", "#el", "#en")
 

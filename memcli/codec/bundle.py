@@ -19,7 +19,6 @@ one that they encode to is refused. A field is JSON on one line, which is also Y
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -187,6 +186,8 @@ def _content(tree: Json, where: str) -> bytes:
 
 
 def _digest(head: Mapping[str, Json], content: bytes) -> str:
+    import hashlib  # here, since it loads OpenSSL
+
     fields = encode({name: value for name, value in head.items() if name not in _UNDIGESTED})
     return f"sha256:{hashlib.sha256(_PREFIX + fields + bytes(1) + content).hexdigest()}"
 

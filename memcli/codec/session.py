@@ -11,7 +11,6 @@ message means that it is active.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from memcli.codec.canonical import decode, encode_line
 from memcli.errors import CorruptError, UsageError
@@ -135,7 +134,7 @@ def _parse(line: bytes, where: str) -> Json:
         raise CorruptError(f"{where}: not valid JSON in UTF-8", MEND) from None
 
 
-def _check(tree: Mapping[str, Any], fields: Mapping[str, Any], required: tuple[str, ...], where: str) -> None:
+def _check(tree: Mapping[str, Json], fields: Mapping[str, Json], required: tuple[str, ...], where: str) -> None:
     for name in required:
         if name not in tree:
             raise CorruptError(f"{where}: {name} is missing", MEND)

@@ -20,7 +20,6 @@ import errno
 import os
 import re
 import shlex
-import shutil
 import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -104,7 +103,9 @@ def _problem(command: str, what: str) -> str:
         program = shlex.split(command)[0]
     except (ValueError, IndexError):
         return f"{what} of this clone is not a valid command"
-    return "" if shutil.which(program) else f"{what} of this clone does not exist: {program}"
+    from shutil import which  # of a module that loads slowly, and that no hook needs
+
+    return "" if which(program) else f"{what} of this clone does not exist: {program}"
 
 
 def merge_lines(base: str, ours: str, theirs: str) -> bytes | None:

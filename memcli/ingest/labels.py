@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from hashlib import blake2b
 
+from memcli.digests import blake2b
 from memcli.model.names import MAX_PATH, readable, safe_path, slug
 
 _MAX_TAGS = 5

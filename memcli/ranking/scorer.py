@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from memcli.model.recall import Entry, Hit, Query, Ranking, RowSet, TermStats
 from memcli.ranking.lexical import check, ordered
 from memcli.record import Record
 from memcli.text.words import query_terms
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.index.view import IndexedSpace
 
 Parts = dict[int, dict[str, float]]

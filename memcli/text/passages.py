@@ -445,12 +445,7 @@ def _introduces(raw: str, start: int, end: int) -> bool:
 
 def _of_change(raw: str) -> Iterator[Passage]:
     """The message of a commit, then its hunks with the title of their file as heading; short neighbours are packed together."""
-    lines: list[tuple[int, int, str]] = []
-    at = 0
-    for text in raw.split("\n"):
-        behind = min(len(raw), at + len(text) + 1)
-        lines += [(at, behind, text.rstrip("\r"))] if at < behind else []
-        at = behind
+    lines = [(line.start(), line.end(), line[0].rstrip("\r\n")) for line in re.finditer(r"[^\n]*\n|[^\n]+", raw)]
     first = next((n for n, (_, _, line) in enumerate(lines) if line.startswith("@@")), None)
     if first is None:
         yield from (Passage(raw[a:b].strip(), a, b, (), MESSAGE) for a, b in _pieces(raw, 0, len(raw)))

@@ -1,4 +1,4 @@
-"""The work of git hooks: ingest new commits, retry failed ones, and add memories to commit messages."""
+"""The work of git hooks: ingest new commits, and retry failed ones."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from memcli.wiring.sources import begin, build_commits, build_files, lost_commit
 
 MAX_COMMITS = 200
 """A hook ingests at most so many commits, so that git does not wait; more are left to `ingest` and `watch`."""
-_MAX_LINES, _MAX_LINE = 5, 110
-"""The maximum number, and length in characters, of the lines that are added to a commit message."""
 
 
 def follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[str], pairs: str) -> dict[str, Json]:
@@ -83,23 +81,6 @@ def retry(workspace: Workspace, log: HookLog) -> tuple[Ingested, list[str]]:
     failed = {failure.commit for failure in done.failed}
     log.skip(done.failed, workspace.clock(), [commit for commit in commits if commit not in failed])
     return done, lost
-
-
-def advise(workspace: Workspace, message: str) -> dict[str, Json]:
-    """Adds memories about the staged change to the file `message` of the commit message, as comments. Raises MemcliError,
-    OSError."""
-    from memcli.app.guard import consult
-    from memcli.git.hooks import comment
-    from memcli.ingest.patch import change_diff, read_diff
-    from memcli.render.clean import clean_line
-
-    repository = find_repository(os.getcwd())
-    edits = read_diff(change_diff(repository), "the change")
-    lines = []
-    for found in consult(workspace, edits, _MAX_LINES) if edits else ():
-        line = clean_line(found)
-        lines.append(line if len(line) <= _MAX_LINE else f"{line[: _MAX_LINE - 3].rstrip()}...")
-    return {"outcome": "advised" if comment(repository, message, lines) else "nothing to report", "lines": len(lines)}
 
 
 def _start(repository: Repository, hook: str, arguments: Sequence[str]) -> str:

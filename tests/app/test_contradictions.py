@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from memcli.app.remember import prepare, remember
 from memcli.app.repo import over_main
 from memcli.extras.inbox.review import findings
 from memcli.extras.upkeep.maintain import keeps_both, scan
+from memcli.index.view import IndexedSpace
 from memcli.model.findings import Found, Resolution
+from memcli.model.memory import Memory
 from memcli.render import RENDERERS
 from tests.app.conftest import Project
 
@@ -133,6 +136,20 @@ def test_no_side_is_shown_without_the_other_in_any_budget(store: Checked, both: 
     first, other = (old, new) if old in shown.split("contradicts")[0] else (new, old)
     assert f"contradicts [{other}]" in shown
     assert (first in shown, {old: OLD, new: NEW}[other] in shown) == (True, True)
+
+
+def test_no_more_memories_are_read_than_are_named(store: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seconds in range(30, 90, 10):
+        store.tell(OLD.replace("30", str(seconds)))
+    read, fetch = list[int](), IndexedSpace.fetch
+
+    def counted(view: IndexedSpace, rows: Sequence[int]) -> list[Memory]:
+        read.append(len(rows))
+        return fetch(view, rows)
+
+    monkeypatch.setattr(IndexedSpace, "fetch", counted)
+    (section,) = store.recall(TOPIC, limit=1).sections
+    assert (len(store.contradicted(section.memory.id)), len(section.opposed), read) == (5, 3, [1, 3])
 
 
 def test_a_text_that_is_stored_or_edited_is_compared_anew(store: Checked, both: tuple[str, str]) -> None:
