@@ -8,6 +8,7 @@ ranges of bytes. The result has the same bytes as an encoding of the whole space
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from posixpath import commonprefix
 
 from memcli.codec.canonical import decode, encode
 from memcli.codec.space import (
@@ -100,7 +101,11 @@ class SpliceShelf:
 
     def under(self, *prefixes: str) -> list[Memory]:
         is_in = under_any(prefixes)
-        places = [at for value, at in self._values(_PATH) if is_in(str(decode(value, self._where)))]
+        # All are mostly below one folder, which has few of the memories.
+        shared = commonprefix([prefix.strip("/") for prefix in prefixes])
+        start = _PATH + encode(shared).removesuffix(b'"')
+        values = ((self._value(_PATH, at), at) for at in self._all(start))
+        places = [at for value, at in values if is_in(str(decode(value, self._where)))]
         return sorted((self._memory(self._around(at)) for at in places), key=lambda m: (m.path, m.id))
 
     def memories(self, *keys: str) -> Iterator[Memory]:

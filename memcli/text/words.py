@@ -40,7 +40,10 @@ STOP_WORDS = frozenset(
 )
 _MAX_WORD = 64
 _WORD = regex(r"\w+(?:['’][a-z]{1,2}\b)?")
-_CHAIN = regex(r"(?:(?<![\w-])--(?=[a-zA-Z]))?\w+(?:['’][a-z]{1,2}\b)?(?:[.-]\w+)*")
+_LINKED = r"(?:['’][a-z]{1,2}\b)?(?:[.-]\w+)*"
+_CHAIN = regex(rf"(?:(?<![\w-])--(?=[a-zA-Z]))?\w+{_LINKED}")
+_PLAIN_CHAIN = regex(rf"\w\w*{_LINKED}")
+"""The same in a text without options, in half of the time: `re` skips to what may begin a match only where this is one class."""
 # An option is a term with its dashes, as `--short` would otherwise be the word `short`.
 _OPTION = "--"
 _MAX_CHAIN, _MOST_LINKS = 40, 4
@@ -162,7 +165,7 @@ def _fold(text: str) -> str:
 def _chains(text: str) -> list[str]:
     folded = _fold(text)
     if folded.isascii() or not UNSPACED.search(folded):
-        return _CHAIN.findall(folded)
+        return (_CHAIN if _OPTION in folded else _PLAIN_CHAIN).findall(folded)
     found: list[str] = []
     at = 0
     for run in UNSPACED.finditer(folded):

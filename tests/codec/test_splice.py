@@ -104,6 +104,7 @@ def test_everything_is_found(space: Space, warm: bool, opened: Callable[[Space],
         assert shelf.stored(memory.id) == encode_item(memory, SpaceForm(space.name))
         below = {m.id for m in space.objects if is_under(m.path, memory.path)}
         assert {m.id for m in shelf.under(memory.path)} == below
+        assert shelf.under(memory.path, f"{memory.path}/", "none") == shelf.under(memory.path)
     for digest, same in by_hash.items():
         if digest:
             assert shelf.find_by_hash(digest) == same

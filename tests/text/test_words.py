@@ -4,7 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.text.passages import CHUNK_CHARACTERS, split
-from memcli.text.words import exact_terms, query_terms, simple_terms, terms, without_absent, without_terms
+from memcli.text.words import (
+    _CHAIN,
+    _PLAIN_CHAIN,
+    exact_terms,
+    query_terms,
+    simple_terms,
+    terms,
+    without_absent,
+    without_terms,
+)
 
 
 def test_a_text_falls_into_terms() -> None:
@@ -46,9 +55,10 @@ def test_common_words_leave_a_question() -> None:
     assert without_terms("Maria", frozenset(["maria"])) == "Maria"
 
 
-@given(st.text())
+@given(st.text() | st.text("ab1_.-'’ é"))
 def test_no_text_breaks_the_analysis(text: str) -> None:
     assert all(term and " " not in term for term in terms(text))
+    assert "--" in text or _PLAIN_CHAIN.findall(text) == _CHAIN.findall(text)
 
 
 @given(st.text(max_size=3000), st.integers(20, 400))
