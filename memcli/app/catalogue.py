@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
-from heapq import merge
-from itertools import islice, repeat
+from functools import cached_property, partial
+from itertools import islice
 
 from memcli.app.redact import SUMMARY
 from memcli.app.workspace import Workspace, warn_of_missing
@@ -55,16 +54,13 @@ class FileCatalogue:
 
     def __init__(self, space: Space) -> None:
         self._space = space
-        self._by_id: dict[str, Memory] | None = None
+
+    @cached_property
+    def _by_id(self) -> dict[str, Memory]:
+        return {m.id: m for m in self._space.objects}
 
     def find(self, ref: str) -> Memory | None:
-        at_path = None
-        for memory in self._space.objects:
-            if memory.id == ref:
-                return memory
-            if memory.path == ref:
-                at_path = at_path or memory
-        return at_path
+        return self._by_id.get(ref) or next((m for m in self._space.objects if m.path == ref), None)
 
     def ids_with_prefix(self, text: str) -> list[str]:
         return sorted({m.id for m in self._space.objects if m.id.startswith(text)})
@@ -72,7 +68,7 @@ class FileCatalogue:
     def count(self, wanted: CatalogueFilter) -> int:
         return sum(map(wanted.has, self._space.objects))
 
-    def memories(self, wanted: CatalogueFilter) -> Iterator[tuple[str, Memory | None]]:
+    def places(self, wanted: CatalogueFilter) -> Iterator[Place]:
         """As `IndexedSpace.places`, but with the memories."""
         last = None
         for memory in self._space.under(wanted.under):
@@ -82,7 +78,15 @@ class FileCatalogue:
                     yield memory.path, memory
                 elif branch != last:
                     last = branch
-                    yield branch, None
+                    yield branch, ""
+
+    def listed(self, wanted: CatalogueFilter) -> list[tuple[str, str, str, bool, bool]]:
+        return [(m.path, m.id, m.kind, m.pinned, not _ALL.has(m)) for m in self._space.objects if wanted.has(m)]
+
+    def incoming(self, name: str) -> list[tuple[str, str]]:
+        from memcli.present.links import links_by_target
+
+        return [(link.relation, link.other) for link in links_by_target(self._space.objects).get(name, ())]
 
     def newest(self, wanted: CatalogueFilter, count: int | None) -> list[str]:
         found = sorted(filter(wanted.has, self._space.objects), key=lambda memory: (memory.path, memory.id))
@@ -90,8 +94,6 @@ class FileCatalogue:
         return [memory.id for memory in found[:count]]
 
     def read(self, ids: Sequence[str]) -> list[Memory]:
-        if self._by_id is None:
-            self._by_id = {m.id: m for m in self._space.objects}
         return [self._by_id[name] for name in ids]
 
     def counts(self) -> Counts:
@@ -118,7 +120,8 @@ class SpaceReader:
         self._workspace = workspace
         self.snapshot = snapshot
         self._index: IndexedSpace | None = None
-        self._file: FileCatalogue | None = None
+        self.file: FileCatalogue | None = None
+        """The whole space, where it had to be read."""
         # To parse the file of a large space takes seconds and much memory, and most lookups need one memory of it.
         if snapshot.fingerprint:
             self._index = workspace.index.existing(snapshot)
@@ -130,14 +133,14 @@ class SpaceReader:
 
     def find(self, ref: str) -> Memory | None:
         """The memory with the id or path `ref`."""
-        return self._answer(lambda catalogue: catalogue.find(ref)) if ref else None
+        return self.ask(lambda catalogue: catalogue.find(ref)) if ref else None
 
     def find_by_prefix(self, ref: str) -> Memory:
         """The only memory whose id begins with `ref`. Raises NotFoundError, UsageError when there are several."""
         return find_reference(ref, None, ids_of(ref, self._ids), self.find, f"space {self.name!r}")
 
     def _ids(self, prefix: str) -> list[str]:
-        return self._answer(lambda catalogue: catalogue.ids_with_prefix(prefix))
+        return self.ask(lambda catalogue: catalogue.ids_with_prefix(prefix))
 
     def short_id(self, name: str) -> str:
         """The shortest beginning of an id, without its mark, that no other id of the space has."""
@@ -146,60 +149,40 @@ class SpaceReader:
             return name
         return next((own[:n] for n in range(SHORTEST, len(own)) if len(self._ids(MEMORY_MARK + own[:n])) == 1), own)
 
-    def newest(self, wanted: CatalogueFilter, count: int | None) -> list[str]:
-        """The ids of the selected memories, the last updated first; at most `count`."""
-        return self._answer(lambda catalogue: catalogue.newest(wanted, count))
-
     def count(self, wanted: CatalogueFilter) -> int:
         """The number of selected memories."""
-        return self._answer(lambda catalogue: catalogue.count(wanted))
+        return self.ask(lambda catalogue: catalogue.count(wanted))
 
     def counts(self) -> Counts:
         """The counts of the space."""
-        return self._answer(lambda catalogue: catalogue.counts())
+        return self.ask(lambda catalogue: catalogue.counts())
 
-    def places(self, wanted: CatalogueFilter) -> Iterator[Place]:
+    def places(self, wanted: CatalogueFilter) -> list[Place]:
         """The places of the selected memories, in order of path and id."""
-        done = 0
-        if self._index is not None:
-            try:
-                for place in self._index.places(wanted):
-                    yield place
-                    done += 1
-            except Exception:  # noqa: BLE001 - whatever a damaged index leads to, the file decides
-                self._leave_index()
-            else:
-                return
-        # Index and file have the same order: those that the index yielded before it failed are skipped.
-        for n, (path, memory) in enumerate(self._read_file().memories(wanted)):
-            if n >= done:
-                yield path, memory or ""
+        return self.ask(lambda catalogue: list[Place](catalogue.places(wanted)))
 
     def read(self, places: Sequence[Place]) -> list[Memory]:
         """The memories at these places, none of which is a branch."""
         ids = [what for _, what in places if isinstance(what, str)]
-        found = self._answer(lambda catalogue: catalogue.read(ids)) if ids else []
+        found = self.ask(lambda catalogue: catalogue.read(ids)) if ids else []
         by_id = dict(zip(ids, found, strict=True))
         return [by_id[what] if isinstance(what, str) else what for _, what in places]
 
     def close(self) -> None:
         """Closes the file and the index."""
-        if self._index is not None:
-            self._index.close()
+        self._leave_index()
         self.snapshot.close()
 
-    def _answer(self, ask: Callable[[IndexedSpace | FileCatalogue], _T]) -> _T:
+    def ask(self, question: Callable[[IndexedSpace | FileCatalogue], _T]) -> _T:
+        """The answer of the index, or of the file if the index cannot answer."""
         if self._index is not None:
             try:
-                return ask(self._index)
+                return question(self._index)
             except Exception:  # noqa: BLE001 - whatever a damaged index leads to, the file decides
                 self._leave_index()
-        return ask(self._read_file())
-
-    def _read_file(self) -> FileCatalogue:
-        if self._file is None:
-            self._file = FileCatalogue(self.snapshot.load())
-        return self._file
+        if self.file is None:
+            self.file = FileCatalogue(self.snapshot.load())
+        return question(self.file)
 
     def _leave_index(self) -> None:
         if self._index is not None:
@@ -288,11 +271,9 @@ def find_in(spaces: Sequence[SpaceReader], ref: str) -> tuple[SpaceReader, Memor
 
 def placed(memory: Memory, space: str) -> Memory:
     """The memory with the name of its space in its metadata."""
-    return (
-        memory
-        if memory.metadata.get("space") == space
-        else replace(memory, metadata={**memory.metadata, "space": space})
-    )
+    if memory.metadata.get("space") == space:
+        return memory
+    return replace(memory, metadata={**memory.metadata, "space": space})
 
 
 @contextmanager
@@ -334,79 +315,60 @@ def newest(
     """The selected memories of the first of the spaces to read that has any, the last updated first; they are read during the
     iteration. Text and content are redacted only `with_raw`: do not print them otherwise. Raises NotFoundError when no space
     has a memory at or below the path."""
-    with reading(workspace, workspace.spaces_to_read) as spaces:
-        _check_under(workspace, spaces, wanted.under)
-        counts = {space.name: space.count(wanted) for space in spaces}
-        first = next((space for space in spaces if counts[space.name]), spaces[0])
-        ids = first.newest(wanted, None if limit is None else offset + limit)[offset:]
-        places = ((first, ("", name)) for name in ids)
+    with _first_with(workspace, wanted) as (space, count, others):
+        most = None if limit is None else offset + limit
+        ids = space.ask(lambda catalogue: catalogue.newest(wanted, most))[offset:]
         fields = (*SUMMARY, "raw", "content") if with_raw else SUMMARY
-        yield Newest(
-            first.name,
-            counts.pop(first.name),
-            (shown for _, _, shown in _stored_and_shown(workspace, places, fields)),
-            {name: count for name, count in counts.items() if count},
-            first.short_id,
-        )
-
-
-def list_memories(workspace: Workspace, wanted: CatalogueFilter = _ALL) -> list[Memory]:
-    """All selected memories of the spaces to read, in order of path. Raises NotFoundError when none is at or below the path."""
-    with reading(workspace, workspace.spaces_to_read) as spaces:
-        _check_under(workspace, spaces, wanted.under)
-        # At one path, in the order of the spaces.
-        places = merge(*(zip(repeat(space), space.places(wanted)) for space in spaces), key=lambda one: one[1][0])
-        return [shown for _, _, shown in _stored_and_shown(workspace, places, SUMMARY)]
+        found = _stored_and_shown(workspace, space, (("", name) for name in ids), fields)
+        yield Newest(space.name, count, (shown for _, shown in found), others, space.short_id)
 
 
 def load_tree(workspace: Workspace, under: str, depth: int | None) -> tuple[TreeNode[Overview], dict[str, int]]:
     """The tree of the active memories at and below a path, `depth` levels of it, of the first of the spaces to read that has any,
-    and how many each of the others has there. Raises as `list_memories`."""
+    and how many each of the others has there. Raises as `newest`."""
     from memcli.model.tree import tree
 
     levels = None if depth is None else depth + (under.strip("/").count("/") + 1 if under.strip("/") else 0)
     wanted = CatalogueFilter(under=under, depth=levels)
-    with reading(workspace, workspace.spaces_to_read) as spaces:
-        _check_under(workspace, spaces, under)
-        counts = {space.name: space.count(CatalogueFilter(under=under)) for space in spaces}
-        first = next((space for space in spaces if counts[space.name]), spaces[0])
-        del counts[first.name]
-        places = list(first.places(wanted))
-        found = _stored_and_shown(workspace, ((first, place) for place in places if place[1] != ""), SUMMARY)
+    with _first_with(workspace, CatalogueFilter(under=under)) as (first, _, others):
+        places = first.places(wanted)
+        found = _stored_and_shown(workspace, first, (place for place in places if place[1] != ""), SUMMARY)
         is_reviewed = partial(workspace.trust.is_reviewed, first.name)
         # An overview has no summary of a memory with instructions to an agent: no renderer can forget to hide it.
-        memories = [Overview(stored, shown, is_reviewed) for _, stored, shown in found]
+        memories = [Overview(stored, shown, is_reviewed) for stored, shown in found]
         cut = [path for path, what in places if what == ""]
         branches = Counter[str]()
         for path, shown in zip(cut, clean_paths(workspace.redactor.on_the_way_out(first.policy), cut), strict=True):
             branches[shown] += first.count(CatalogueFilter(under=path))
-        whole = tree(((memory.path, memory) for memory in memories), branches)
-        return whole, {name: count for name, count in counts.items() if count}
+        return tree(((memory.path, memory) for memory in memories), branches), others
 
 
-def _check_under(workspace: Workspace, spaces: Sequence[SpaceReader], path: str) -> None:
-    """Raises NotFoundError if the space does not exist, or if no memory is at or below the path. The spaces that every store
-    has are empty until something is written there; of `main` that is a warning."""
-    if not any(space.snapshot.fingerprint for space in spaces):
-        if workspace.space not in (workspace.main, *BESIDE):
-            raise NotFoundError(f"no space {workspace.space!r}", "`memcli space list` lists the spaces")
-        warn_of_missing(workspace, spaces[0].snapshot)
-    if path and not any(space.count(CatalogueFilter(under=path, inactive=True)) for space in spaces):
-        raise nothing_under(workspace, path)
+@contextmanager
+def _first_with(workspace: Workspace, wanted: CatalogueFilter) -> Iterator[tuple[SpaceReader, int, dict[str, int]]]:
+    """The first of the spaces to read that has selected memories, how many, and how many each of the others has.
+
+    Raises NotFoundError if the space does not exist, or if no memory is at or below the path. The spaces that every store has
+    are empty until something is written there; of `main` that is a warning."""
+    with reading(workspace, workspace.spaces_to_read) as spaces:
+        if not any(space.snapshot.fingerprint for space in spaces):
+            if workspace.space not in (workspace.main, *BESIDE):
+                raise NotFoundError(f"no space {workspace.space!r}", "`memcli space list` lists the spaces")
+            warn_of_missing(workspace, spaces[0].snapshot)
+        path = wanted.under
+        if path and not any(space.count(CatalogueFilter(under=path, inactive=True)) for space in spaces):
+            raise nothing_under(workspace, path)
+        counts = {space.name: space.count(wanted) for space in spaces}
+        first = next((space for space in spaces if counts[space.name]), spaces[0])
+        yield first, counts.pop(first.name), {name: count for name, count in counts.items() if count}
 
 
 def _stored_and_shown(
-    workspace: Workspace, places: Iterator[tuple[SpaceReader, Place]], fields: Sequence[str]
-) -> Iterator[tuple[SpaceReader, Memory, Memory]]:
-    """The memories at these places, read in blocks: the reader, the memory as stored, and with these fields redacted."""
+    workspace: Workspace, space: SpaceReader, places: Iterator[Place], fields: Sequence[str]
+) -> Iterator[tuple[Memory, Memory]]:
+    """The memories at these places, read in blocks: the memory as stored, and with these fields redacted."""
     while block := list(islice(places, _BLOCK)):
-        found: dict[int, tuple[SpaceReader, Memory, Memory]] = {}
-        for space in {id(space): space for space, _ in block}.values():
-            own = [n for n, (other, _) in enumerate(block) if other is space]
-            read = [_shown(workspace, space.name, m) for m in space.read([block[n][1] for n in own])]
-            shown = workspace.redactor.show(read, space.policy, fields)
-            found.update(zip(own, zip([space] * len(own), read, shown, strict=True), strict=True))
-        yield from (found[n] for n in range(len(block)))
+        read = [_shown(workspace, space.name, memory) for memory in space.read(block)]
+        yield from zip(read, workspace.redactor.show(read, space.policy, fields), strict=True)
 
 
 def _shown(workspace: Workspace, space: str, memory: Memory) -> Memory:

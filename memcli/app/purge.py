@@ -67,7 +67,7 @@ def _located(workspace: Workspace, refs: Sequence[str], recursive: bool) -> list
 def _named(space: SpaceReader, ref: str, recursive: bool) -> list[Memory]:
     """The memories of a space that `ref` names. Raises NotFoundError, UsageError."""
     if recursive and (path := ref.strip("/")):
-        below = space.read(list(space.places(CatalogueFilter(under=path, inactive=True))))
+        below = space.read(space.places(CatalogueFilter(under=path, inactive=True)))
         if below:
             return below
     return [space.find(ref) or space.find_by_prefix(ref)]

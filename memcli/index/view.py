@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     _T = TypeVar("_T")
 
 
-_BLOCK = 1000
 _EMBEDDING_SHARE = 0.6
 """The share of a deadline for missing vectors; the rest is for loading the model and embedding the question."""
 
@@ -392,14 +391,19 @@ class IndexedSpace(IndexedWords):
         if wanted.depth is not None:
             yield from self._branches(wanted, wanted.depth)
             return
-        after = (wanted.under.strip("/"), "")
-        block = None
-        while block is None or len(block) == _BLOCK:
-            where, values = _listed(wanted, after)
-            found = f"SELECT path, id FROM memory WHERE {where} ORDER BY path, id LIMIT {_BLOCK}"
-            block = [(path, name) for path, name in self._tables.select(found, *values)]
-            yield from block
-            after = block[-1] if block else after
+        where, values = _listed(wanted)
+        yield from self._tables.select(f"SELECT path, id FROM memory WHERE {where} ORDER BY path, id", *values)
+
+    def listed(self, wanted: CatalogueFilter) -> list[tuple[str, str, str, bool, bool]]:
+        """The path, id and kind of each memory that passes the filter, regardless of its depth, whether it is pinned, and whether
+        it is forgotten or superseded; in no order."""
+        where, values = _listed(wanted)
+        return list(self._tables.select(f"SELECT path, id, kind, pinned, hidden FROM memory WHERE {where}", *values))
+
+    def incoming(self, name: str) -> list[tuple[str, str]]:
+        """The relation of each link to the memory with this id, and the id of the memory that has the link."""
+        found = "SELECT relation, id FROM link JOIN memory ON memory.row = link.row WHERE target = ? AND relation <> ''"
+        return list(self._tables.select(f"{found} ORDER BY updated_at, id, relation", name))
 
     def newest(self, wanted: CatalogueFilter, count: int | None) -> list[str]:
         """The ids of at most `count` memories that pass the filter, regardless of its depth, the last updated first, then in
@@ -518,21 +522,15 @@ def _conditions(query: Query) -> tuple[list[str], list[Any]]:
     return [condition for condition, _ in active], [value for _, values in active for value in values]
 
 
-def _listed(wanted: CatalogueFilter, after: tuple[str, str] | None = None) -> tuple[str, list[Any]]:
-    """SQL for the memories that pass the filter, if given only those after a path and an id; and its values."""
+def _listed(wanted: CatalogueFilter) -> tuple[str, list[Any]]:
+    """SQL for the memories that pass the filter, and its values."""
     prefix = wanted.under.strip("/")
     where: list[str] = []
     values: list[Any] = []
-    if after is not None:  # instead of the prefix's lower bound, at which a database might begin for every block
-        where.append("(path, id) > (?, ?)")
-        values += after
-    elif prefix:
-        where.append("path >= ?")
-        values.append(prefix)
     if prefix:
         # `0` is the character after the slash in Unicode: no path below the prefix sorts after it.
-        where.append("path < ? AND (path = ? OR path >= ?)")
-        values += [f"{prefix}0", prefix, f"{prefix}/"]
+        where.append("path >= ? AND path < ? AND (path = ? OR path >= ?)")
+        values += [prefix, f"{prefix}0", prefix, f"{prefix}/"]
     if wanted.kinds:
         where.append("kind IN ?")
         values.append(list(wanted.kinds))

@@ -12,7 +12,7 @@ import pytest
 
 from memcli.app import session as sessions
 from memcli.app import session_end
-from memcli.app.catalogue import get, list_memories
+from memcli.app.catalogue import get, newest
 from memcli.app.check import check
 from memcli.app.edit import edit, forget, pin
 from memcli.app.inbox import offer, waiting
@@ -25,6 +25,7 @@ from memcli.extras.inbox.review import accept, reject, show
 from memcli.extras.links.linking import link, unlink
 from memcli.extras.spaces.managing import set_policy
 from memcli.extras.stores.log import log
+from memcli.model.catalogue import CatalogueFilter
 from memcli.model.conversation import Session
 from memcli.model.findings import Failure, Resolution
 from memcli.model.memory import Memory
@@ -129,7 +130,8 @@ class Project:
 
     def listed(self, space: str = "") -> list[str]:
         """The paths of what `memcli list` shows."""
-        return [memory.path for memory in list_memories(self.over(space))]
+        with newest(self.over(space), CatalogueFilter()) as found:
+            return sorted(memory.path for memory in found.memories)
 
     def recall(self, topic: str, *, space: str = "", with_talk: bool = False, **query: Any) -> Bundle:
         over = self.over(space)

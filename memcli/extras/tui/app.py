@@ -10,10 +10,10 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.worker import WorkerFailed
 
-from memcli.app.catalogue import list_memories
+from memcli.app.catalogue import newest
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
-from memcli.extras.tui import catalogue
+from memcli.extras.tui.catalogue import PathCatalogue
 from memcli.extras.tui.changes import Editor
 from memcli.extras.tui.dialog import ChooseSpace, Help
 from memcli.extras.tui.keys import APP, bindings
@@ -48,9 +48,9 @@ class Browser(App[None]):
         self._recaller = recaller or Recaller()
         workspace = workspace.copy_with(warn=self._recaller.warn, is_space_named=True)  # one space is shown at a time
         self.failure: Exception | None = None
-        first = catalogue.read(workspace, scope)
-        if not first.memories:
-            list_memories(workspace, CatalogueFilter(scope.under))  # raises NotFoundError if the path does not exist
+        first = PathCatalogue(workspace, scope)
+        with newest(workspace, CatalogueFilter(scope.under), 0):  # raises NotFoundError if the path does not exist
+            pass
         self.main_screen = MainScreen(workspace, BrowseView(first, scope), self._recaller, editor, self._open_space)
         self._seen = self.main_screen.view.catalogue.fingerprint
 
@@ -92,7 +92,7 @@ class Browser(App[None]):
             return
         workspace = self.main_screen.workspace.copy_with(space=name)
         try:
-            view = BrowseView(catalogue.read(workspace, CatalogueFilter()), CatalogueFilter())
+            view = BrowseView(PathCatalogue(workspace, CatalogueFilter()), CatalogueFilter())
         except (MemcliError, OSError) as error:
             self.main_screen.fail(error)
             return
@@ -107,8 +107,9 @@ class Browser(App[None]):
         """Reloads the space if its fingerprint has changed."""
         if self.main_screen.changer.lock.locked():  # a change reads the space itself when it is done
             return
+        workspace = self.main_screen.workspace
         try:
-            now = catalogue.fingerprint(self.main_screen.workspace)
+            now = workspace.fingerprint(workspace.space)
         except MemcliError as error:
             now = error.message
         # An error stands for the fingerprint, so that it is shown once, not every two seconds.
@@ -121,7 +122,7 @@ class Browser(App[None]):
         """Reads the space again, and shows the message `done`."""
         workspace, scope = self.main_screen.workspace, self.main_screen.view.scope
         try:
-            fresh = await asyncio.to_thread(catalogue.read, workspace, scope)
+            fresh = await asyncio.to_thread(PathCatalogue, workspace, scope)
         except (MemcliError, OSError) as error:
             self.main_screen.fail(error)
             return

@@ -16,7 +16,7 @@ from memcli.app.edit import edit
 from memcli.app.remember import Outcome
 from memcli.app.workspace import Workspace
 from memcli.errors import ConflictError, MemcliError
-from memcli.extras.tui import catalogue
+from memcli.extras.tui.catalogue import PathCatalogue
 from memcli.extras.tui.dialog import AddForm, Dialog, TextForm
 from memcli.extras.tui.status import explain
 from memcli.model.catalogue import CatalogueFilter
@@ -134,7 +134,7 @@ class Changer:
                     failed(error)
                     return
                 try:
-                    screen.view.read(await asyncio.to_thread(catalogue.read, screen.workspace, screen.view.scope))
+                    screen.view.read(await asyncio.to_thread(PathCatalogue, screen.workspace, screen.view.scope))
                 except (MemcliError, OSError) as error:  # the screen keeps what it has read before
                     screen.fail(error)
                     return

@@ -15,7 +15,7 @@ from textual.widgets import Static
 from memcli.codec.canonical import encode
 from memcli.extras.tui.catalogue import PathCatalogue
 from memcli.extras.tui.keys import TEXT, bindings
-from memcli.extras.tui.view import ViewRow, memories_below
+from memcli.extras.tui.view import ViewRow
 from memcli.model.links import elsewhere
 from memcli.model.memory import Json, Memory
 from memcli.model.recall import Section
@@ -74,17 +74,16 @@ def of_memory(memory: Memory, catalogue: PathCatalogue, section: Section | None 
 
 def of_heading(row: ViewRow, catalogue: PathCatalogue) -> Content:
     """A heading: the number and kinds of the memories below it, and each of these in a line."""
-    memories = memories_below(row.node)
-    kinds = Counter(clean_line(m.kind) for m in memories)
-    facts = f"{count_of(len(memories), 'memory', 'memories')}: " + ", ".join(
-        f"{kind} {n:,}" for kind, n in kinds.most_common()
+    kinds = Counter(one.kind for one in row.below)
+    facts = f"{count_of(len(row.below), 'memory', 'memories')}: " + ", ".join(
+        f"{clean_line(kind)} {n:,}" for kind, n in kinds.most_common()
     )
     lines = [
         Content.assemble((clean_line(m.path.removeprefix(f"{row.path}/")), _HEAD), f": {brief(m)}")
-        for m in map(catalogue.show, memories[:_MOST_LINES])
+        for m in map(catalogue.show, catalogue.read([one.id for one in row.below[:_MOST_LINES]]))
     ]
-    if len(memories) > _MOST_LINES:
-        lines.append(Content.styled(f"… and {len(memories) - _MOST_LINES:,} more", LABEL))
+    if len(row.below) > _MOST_LINES:
+        lines.append(Content.styled(f"… and {len(row.below) - _MOST_LINES:,} more", LABEL))
     head = Content.assemble((f"{clean_line(row.path)}/", _HEAD), "\n", facts)
     return Content("\n\n").join([head, Content("\n").join(lines)])
 

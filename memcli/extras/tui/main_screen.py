@@ -73,7 +73,7 @@ class MainScreen(Screen[None]):
             yield Label("/")
             yield Filter()
         with Horizontal(id="panes"):
-            yield Rows()
+            yield Rows(lambda ids: self.view.catalogue.read(ids))  # noqa: PLW0108 - the view is replaced
             yield Detail()
         yield Status()
         yield Footer(show_command_palette=False)
@@ -101,7 +101,7 @@ class MainScreen(Screen[None]):
     def memory(self) -> Memory | None:
         """The memory under the cursor."""
         row = self.query_one(Rows).current
-        return row.memory if row else None
+        return self.view.catalogue.find(row.id) if row else None
 
     def refill(self, path: str | None = None) -> None:
         """Draws the rows of the view again, with the cursor on `path`."""
@@ -133,13 +133,12 @@ class MainScreen(Screen[None]):
     def show_row(self, event: Rows.Moved) -> None:
         """Shows the memory or the heading under the cursor in the right pane."""
         row, catalogue = event.row, self.view.catalogue
-        if row is None:
-            text = Content("")
-        elif row.memory is None:
-            text = of_heading(row, catalogue)
+        memory = catalogue.find(row.id) if row else None
+        if memory:
+            section = self.view.section(memory)
+            text = of_memory(catalogue.show(memory), catalogue, section, self.workspace.clock())
         else:
-            section = self.view.section(row.memory)
-            text = of_memory(catalogue.show(row.memory), catalogue, section, self.workspace.clock())
+            text = of_heading(row, catalogue) if row and not row.id else Content("")
         self.query_one(Detail).show(row.path if row else "", text)
         if self._has_memory != bool(self.memory):
             self._has_memory = bool(self.memory)

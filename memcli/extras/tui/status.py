@@ -146,8 +146,8 @@ def title(view: BrowseView) -> str:
 
 def summary(view: BrowseView) -> str:
     """The usual text of the status line: how many memories are shown, and how many are not."""
-    memories = view.catalogue.memories
-    total = len(memories) - view.left_out
+    listed = view.catalogue.listed
+    total = len(listed) - view.left_out
     if view.answer is not None:
         if view.answer.reason:
             return "no match; showing pinned memories" if view.found else "no match"
@@ -158,7 +158,7 @@ def summary(view: BrowseView) -> str:
         return f"{answers:,} found, {sure}{also_pinned}{more}; Esc returns to the tree"
     if view.words.strip():
         return f"{view.found:,} of {count_of(total, 'memory', 'memories')}; Enter searches, Esc clears"
-    pinned = sum(m.pinned for m in memories)
+    pinned = sum(one.is_pinned for one in listed)
     left_out = f"; {view.left_out:,} forgotten or superseded hidden, a shows them" if view.left_out else ""
     return f"{count_of(total, 'memory', 'memories')}, {pinned:,} pinned{left_out}"
 

@@ -4,46 +4,45 @@ field for filter and query, and the list. The list draws only visible rows, so t
 from __future__ import annotations
 
 import textwrap
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual import events
 from textual.binding import BindingType
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input
 
-from memcli.extras.tui.catalogue import PathCatalogue, is_current
+from memcli.extras.tui.catalogue import Listed, PathCatalogue, is_current, tree_key
 from memcli.extras.tui.keys import FILTER, LIST, bindings
 from memcli.model.catalogue import CatalogueFilter
 from memcli.model.memory import Memory
 from memcli.model.recall import Bundle, Section
-from memcli.model.tree import TreeNode, tree
 from memcli.present.memory import marks
-from memcli.record import Record, field, replace
+from memcli.record import NamedTuple, Record, field, replace
 from memcli.render.clean import clean_line
 
 
-class ViewRow(Record):
-    """A row: a heading, a memory, or both. `path` is the whole path, `name` the part of it that the row shows."""
+class ViewRow(NamedTuple):
+    """A row: a heading, a memory, or both. `path` is the whole path, `name` the part of it that the row shows, `id` that of the
+    memory, and `below` are the memories below it."""
 
     path: str
     name: str
-    node: TreeNode[Memory]
+    id: str = ""
+    below: Sequence[Listed] = ()
     depth: int = 0
     is_open: bool | None = None
     """Whether the rows below it are shown; None if there are none."""
     lead: str = ""
     note: str = ""
-
-    @property
-    def memory(self) -> Memory | None:
-        return self.node.memory
 
 
 class Folds(Record, frozen=False):
@@ -67,37 +66,40 @@ class Folds(Record, frozen=False):
                 self.toggle(path[:n])
 
 
-def outline(root: TreeNode[Memory], shows: Callable[[str], bool]) -> list[ViewRow]:
-    """The rows of the tree below `root`, in order. A chain of headings that each have one child shares a row."""
+def outline(listed: Sequence[Listed], shows: Callable[[str], bool]) -> list[ViewRow]:
+    """The rows of the tree of memories, given in its order, one at each path. A chain of headings that each have one child shares
+    a row."""
     rows: list[ViewRow] = []
-    # A loop, here and below: a path of thousands of segments is deeper than recursion goes.
-    waiting = [(child, name, 0) for name, child in reversed(root.children.items())]
+    # From one memory to before another, those whose paths have the first characters in common. No recursion: a path of thousands
+    # of segments is deeper than that goes.
+    waiting = [(0, len(listed), 0, 0)]
     while waiting:
-        node, path, depth = waiting.pop()
-        name = node.name
-        while node.memory is None and len(node.children) == 1:
-            (only,) = node.children.values()
-            if not only.children:  # a memory without children has a row of its own
-                break
-            node, path, name = only, f"{path}/{only.name}", f"{name}/{only.name}"
-        is_open = shows(path) if node.children else None
-        note = node.memory.kind if node.memory else str(len(memories_below(node)))
-        rows.append(ViewRow(path, name, node, depth, is_open, note=note))
+        start, stop, common, depth = waiting.pop()
+        if start == stop:
+            continue
+        first = listed[start]
+        segment = first.path[:common] + first.path[common:].partition("/")[0]
+        after = start + 1
+        if after < stop and listed[after].path.startswith(f"{segment}/"):  # asked first: most memories have none below
+            after = bisect_left(listed, f"{tree_key(segment)}\1", after, stop, key=lambda one: tree_key(one.path))
+        waiting.append((after, stop, common, depth))
+        path = first.path if after - start == 1 else _shared(first.path, listed[after - 1].path)
+        if after - start == 1 and path != segment:  # a memory without others below it has a row of its own
+            path = path.rpartition("/")[0]
+        is_memory = path == first.path
+        below = listed[start + is_memory : after]
+        is_open = shows(path) if below else None
+        name, note = (first.id, first.kind) if is_memory else ("", str(len(below)))
+        rows.append(ViewRow(path, path[common:], name, below, depth, is_open, note=note))
         if is_open:
-            waiting += [(child, f"{path}/{key}", depth + 1) for key, child in reversed(node.children.items())]
+            waiting.append((after - len(below), after, len(path) + 1, depth + 1))
     return rows
 
 
-def memories_below(node: TreeNode[Memory]) -> list[Memory]:
-    """All memories below `node`, in order, without its own."""
-    found: list[Memory] = []
-    waiting = list(reversed(node.children.values()))
-    while waiting:
-        child = waiting.pop()
-        if child.memory is not None:
-            found.append(child.memory)
-        waiting += reversed(child.children.values())
-    return found
+def _shared(path: str, other: str) -> str:
+    """The segments with which both paths begin."""
+    pairs = zip(path.split("/"), other.split("/"), strict=False)
+    return "/".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 _OPEN_AT_FIRST = 200
@@ -112,7 +114,7 @@ class BrowseView:
         self.everything = False
         self.words = ""
         self.answer: Bundle | None = None
-        self._folds = Folds(is_open=len(catalogue.memories) <= _OPEN_AT_FIRST)
+        self._folds = Folds(is_open=len(catalogue.listed) <= _OPEN_AT_FIRST)
         self._filtered_folds = Folds()
         self.trail: list[str] = []
         self.read(catalogue)
@@ -134,7 +136,7 @@ class BrowseView:
         if not is_current(memory):
             self.show_everything(True)
         shown = self._found if self.answer is None else [m for _, m in self._answered()]
-        if all(m.id != memory.id for m in shown):
+        if memory.id not in (one.id for one in shown):
             self.filter("")
         self.folds.reveal(memory.path)
 
@@ -165,20 +167,14 @@ class BrowseView:
     @property
     def left_out(self) -> int:
         """The number of memories that are hidden because they are forgotten or superseded."""
-        return 0 if self.everything else sum(not is_current(m) for m in self.catalogue.memories)
+        return 0 if self.everything else sum(one.is_hidden for one in self.catalogue.listed)
 
     def rows(self) -> list[ViewRow]:
         """The rows of the tree, or of the answer."""
         if self.answer is None:
             return outline(self._tree, self.folds.shows)
         return [
-            ViewRow(
-                m.path,
-                m.path,
-                TreeNode(m.heading, m),
-                lead=f"{n:>2} ",
-                note=f"{section.score:.2f}" if section.why else "pinned",
-            )
+            ViewRow(m.path, m.path, m.id, lead=f"{n:>2} ", note=f"{section.score:.2f}" if section.why else "pinned")
             for n, (section, m) in enumerate(self._answered(), 1)
         ]
 
@@ -198,13 +194,15 @@ class BrowseView:
 
     def _answered(self) -> list[tuple[Section, Memory]]:
         """The memories of the answer as they are now, without those that have been deleted since."""
-        current = ((s, self.catalogue.find(s.memory.id)) for s in self._sections)
-        return [(s, m) for s, m in current if m is not None and (self.everything or is_current(m))]
+        current = {m.id: m for m in self.catalogue.read([s.memory.id for s in self._sections])}
+        known = ((s, current.get(s.memory.id)) for s in self._sections)
+        return [(s, m) for s, m in known if m is not None and (self.everything or is_current(m))]
 
     def _find(self) -> None:
         """Applies the filter to the catalogue."""
         self._found = self.catalogue.matching(self.words.casefold().split(), self.everything)
-        self._tree = tree((memory.path, memory) for memory in self._found)
+        # Of several at one path, the first.
+        self._tree = [one for n, one in enumerate(self._found) if not n or one.path != self._found[n - 1].path]
 
 
 _INDENT = 2
@@ -242,8 +240,11 @@ class Rows(ScrollView, can_focus=True):
 
         row: ViewRow
 
-    def __init__(self) -> None:
+    def __init__(self, read: Callable[[Sequence[str]], Sequence[Memory]]) -> None:
+        """`read` reads memories by id; those that are on the screen."""
         super().__init__()
+        self._read = read
+        self._drawn: dict[str, Memory] = {}
         self.rows: Sequence[ViewRow] = ()
         self.nothing = ""
         self._cursor = 0
@@ -269,8 +270,8 @@ class Rows(ScrollView, can_focus=True):
         if index is None and self.rows:
             index = min(self._cursor, max(0, len(rows) - 1))
         self.rows, self.nothing = rows, nothing
-        self._cursor = next((n for n, row in enumerate(rows) if row.memory), 0) if index is None else index
-        self._margin = max((len(self._marks(r.memory)) for r in rows if r.memory), default=0) + 1 if rows else 0
+        self._cursor = next((n for n, row in enumerate(rows) if row.id), 0) if index is None else index
+        self._margin = 0
         # Without a width, so that nothing scrolls sideways: rows are cut to the pane.
         self.virtual_size = Size(0, len(rows))
         self._scroll()
@@ -285,6 +286,15 @@ class Rows(ScrollView, can_focus=True):
     def _marks(self, memory: Memory) -> str:
         """The marks of a memory, with that of a comparison."""
         return marks(memory) + ("=" if memory.id == self._marked else "")
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Reads the memories that are on the screen, at once, and draws the lines."""
+        top = self.scroll_offset.y
+        ids = [row.id for row in self.rows[top : top + self.size.height] if row.id]
+        self._drawn = {memory.id: memory for memory in self._read(ids)}
+        # Never narrower than on an earlier screen, so that names do not go back and forth.
+        self._margin = max(self._margin, 1, *(len(self._marks(memory)) + 1 for memory in self._drawn.values()))
+        return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
@@ -302,13 +312,13 @@ class Rows(ScrollView, can_focus=True):
         if is_cursor:
             base += self.get_component_rich_style("rows--cursor", partial=True)
         name_style, note_style = base, base
-        if row.memory is None:
+        if not row.id:
             name_style += self.get_component_rich_style("rows--heading", partial=True)
         if not is_cursor:
             note_style += self.get_component_rich_style("rows--note", partial=True)
         # The marks and the indent, the name padded or cut, and the note; together `width` columns.
         sign = "" if row.lead else "  " if row.is_open is None else "▾ " if row.is_open else "▸ "
-        mark = self._marks(row.memory) if row.memory else ""
+        mark = self._marks(self._drawn[row.id]) if row.id in self._drawn else ""
         left = f"{mark:<{self._margin}}{row.lead}{' ' * min(_MOST_INDENT, _INDENT * row.depth)}{sign}"
         left = set_cell_size(left, min(cell_len(left), width))
         note = f" {clean_line(row.note)} "
@@ -375,7 +385,7 @@ class Rows(ScrollView, can_focus=True):
         again = y == self._cursor
         self.action_move(y - self._cursor)
         row = self.rows[y]
-        if row.is_open is not None and (again or row.memory is None):
+        if row.is_open is not None and (again or not row.id):
             self.post_message(self.Chosen(row))
 
     def _scroll(self) -> None:

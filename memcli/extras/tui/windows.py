@@ -373,7 +373,7 @@ class Inbox(ListWindow[None]):
     def about(self, n: int) -> Content:
         """The effects of accepting a proposal, and the proposal in full."""
         workspace, catalogue, memory = self._main_screen.workspace, self._main_screen.view.catalogue, self._waiting[n]
-        present = catalogue.at(memory.path)
+        present = catalogue.find(memory.path)
         _, supersedes = candidate_of(memory)
         lines = [
             *([f"changes the memory that is there: {brief(catalogue.show(present))}"] if present else []),

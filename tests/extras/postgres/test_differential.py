@@ -58,6 +58,7 @@ def catalogued(workspace: Workspace) -> list[object]:
         ids = {row: entry.id for row, entry in entries.items()}
         return [
             catalogue.counts(), [list(catalogue.places(one)) for one in wanted], [catalogue.count(one) for one in wanted],
+            [sorted(catalogue.listed(one)) for one in wanted], [catalogue.incoming(name) for name in sorted(ids.values())],
             catalogue.ids_with_prefix("mem_00"), catalogue.find("mem_000"), view.size, view.status(),
             sorted((entry.id, entry.path, entry.tags, entry.confirmed_at) for entry in entries.values()),
             sorted((ids[a], ids[b], relation, weight) for a, b, relation, weight in view.links()),

@@ -1,27 +1,28 @@
 """What the browser shows, as values: the catalogue, the tree, the history of a memory; and questions in the background."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, opened
 from memcli.codec.space import encode_space
 from memcli.errors import UsageError
 from memcli.extras.tui import windows
-from memcli.extras.tui.catalogue import PathCatalogue
+from memcli.extras.tui.catalogue import Listed, PathCatalogue, tree_key
 from memcli.extras.tui.dialog import tag_change
-from memcli.extras.tui.status import Recaller
-from memcli.extras.tui.view import Folds, memories_below, outline
+from memcli.extras.tui.status import Recaller, summary
+from memcli.extras.tui.view import BrowseView, Folds, outline
 from memcli.extras.tui.windows import read_versions
 from memcli.model.catalogue import CatalogueFilter
 from memcli.model.changes import HistoryCommit
 from memcli.model.memory import Memory
 from memcli.model.recall import Query
 from memcli.model.space import Space
-from memcli.model.tree import tree
 from memcli.present.changes import align
 from memcli.present.links import MemoryLink
 from memcli.record import replace
@@ -35,38 +36,49 @@ def _memory(name: str, **fields: object) -> Memory:
     return memory(str(fields.pop("path", f"notes/{name}")), id=f"mem_{name}", **fields)
 
 
-def _catalogue(*memories: Memory, scope: CatalogueFilter | None = None) -> PathCatalogue:
-    return PathCatalogue(Space("main", memories), "1", scope or CatalogueFilter())
+@pytest.fixture(params=["read from the index", "read from the file"])
+def catalogue_of(request: pytest.FixtureRequest, workspace: Workspace) -> Callable[..., PathCatalogue]:
+    def catalogue(*memories: Memory, scope: CatalogueFilter | None = None) -> PathCatalogue:
+        put(workspace, *memories)
+        if request.param == "read from the index":
+            with opened(workspace):
+                pass
+        made = PathCatalogue(workspace, scope or CatalogueFilter())
+        assert (made._file is None) == (request.param == "read from the index")
+        return made
+
+    return catalogue
 
 
-def _names(found: list[Memory]) -> list[str]:
+def _names(found: Sequence[Listed]) -> list[str]:
     return [m.id.removeprefix("mem_") for m in found]
 
 
-def test_every_word_must_stand_in_path_kind_tags_or_text() -> None:
+def test_every_word_must_stand_in_path_kind_tags_or_text(catalogue_of: Callable[..., PathCatalogue]) -> None:
     """What is forgotten or superseded is shown on request."""
-    catalogue = _catalogue(
-        _memory("a", raw="The Database is PostgreSQL"), _memory("b", tags=("database",)), _memory("c", kind="decision"),
+    catalogue = catalogue_of(
+        _memory("a", raw='The Database is "PostgreSQL"'), _memory("b", tags=("database",)), _memory("c", kind="decision"),
         _memory("d", active=False), _memory("e", superseded_by="mem_c"),
     )  # fmt: skip
     words = {"database": "ab", "#database": "b", "database postgres": "a", "decision": "c", "notes/b": "b", "": "abc"}
+    words |= {'"postgresql"': "a", "relevance": ""}
     found = {text: "".join(_names(catalogue.matching(text.split(), everything=False))) for text in words}
     assert found == words
     assert _names(catalogue.matching([], everything=True)) == list("abcde")
 
 
-def test_the_scope_is_path_kinds_and_tags() -> None:
+def test_the_scope_is_path_kinds_and_tags(catalogue_of: Callable[..., PathCatalogue]) -> None:
     memories = (_memory("a", tags=("x", "y")), _memory("b", tags=("x",)), _memory("c", path="other/c", tags=("x", "y")))
-    catalogue = _catalogue(*memories, scope=CatalogueFilter("notes", ("fact", "log"), ("x", "y")))
-    assert _names(catalogue.memories) == ["a"]
+    catalogue = catalogue_of(*memories, scope=CatalogueFilter("notes", ("fact", "log"), ("x", "y")))
+    assert _names(catalogue.listed) == ["a"]
     assert catalogue.find("mem_c") is not None
 
 
-def test_links_are_seen_from_both_ends_and_once() -> None:
+def test_links_are_seen_from_both_ends_and_once(catalogue_of: Callable[..., PathCatalogue]) -> None:
     old = _memory("old", superseded_by="mem_new")
     new = _memory("new", links=({"to": "mem_old", "relation": "supersedes"}, {"to": "mem_x", "relation": "depends_on"}))
     damaged = _memory("a", links=(5, "x", {"to": "mem_b"}, {"to": "mem_b", "relation": "relates_to"}))
-    catalogue = _catalogue(old, new, damaged, _memory("b"))
+    catalogue = catalogue_of(old, new, damaged, _memory("b"))
     assert catalogue.links(damaged) == [MemoryLink("relates_to", "mem_b")]
     assert catalogue.links(_memory("b")) == [MemoryLink("relates_to", "mem_a", is_out=False)]
     assert catalogue.links(old) == [MemoryLink("superseded by", "mem_new")]
@@ -84,11 +96,37 @@ def test_what_is_typed_becomes_tags_to_add_and_to_take_away() -> None:
     assert not any(tag_change({"a-b": "a\x1b[5m b"}, "a-b")), "a tag that is shown otherwise than stored stays"
 
 
+def test_opening_reads_no_memory(workspace: Workspace) -> None:
+    """No memory in the file can be decoded, which nobody sees before one is shown; then it is a warning."""
+    put(workspace, *(memory(f"group{n % 3}/{n:03}", raw=f"number-{n}") for n in range(300)))
+    with opened(workspace):
+        pass
+    path = Path(workspace.root, "spaces", "main.json")
+    before = path.stat()
+    with path.open("r+b") as file:  # in place, and as long: the index has no reason to read it again
+        data = file.read()
+        file.seek(0)
+        file.write(data.replace(b'"raw": "', b'"raw": x'))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    warnings: list[str] = []
+    catalogue = PathCatalogue(workspace.copy_with(warn=warnings.append), CatalogueFilter())
+    view = BrowseView(catalogue, CatalogueFilter())
+    assert [(row.name, row.note) for row in view.rows()] == [(f"group{n}", "100") for n in range(3)]
+    assert (summary(view), warnings) == ("300 memories, 0 pinned", [])
+    assert (catalogue.find("mem_group0_000"), len(warnings)) == (None, 1)
+    view.filter("number")
+    assert (view.found, len(warnings)) == (0, 2)
+
+
 # The tree
 
 
+def _listed(paths: Sequence[str]) -> list[Listed]:
+    return [Listed(path, path, "fact", False, False) for path in sorted(paths, key=tree_key)]
+
+
 def _lines(paths: list[str], folds: Folds | None = None) -> list[str]:
-    rows = outline(tree((path, memory(path)) for path in paths), (folds or Folds()).shows)
+    rows = outline(_listed(paths), (folds or Folds()).shows)
     return [
         "  " * row.depth + row.name + ("" if row.is_open is None else "/" if row.is_open else "/...") for row in rows
     ]
@@ -102,6 +140,7 @@ def test_headings_in_a_chain_share_a_row_but_a_memory_has_its_own() -> None:
     assert _lines(["a/b/c/x", "a/b/c/y"]) == ["a/b/c/", "  x", "  y"]
     assert _lines(["a/b/x"]) == ["a/b/", "  x"]
     assert _lines(["a", "a/b/x"]) == ["a/", "  b/", "    x"]
+    assert _lines(["a/b", "a/b/x", "a/b-x"]) == ["a/", "  b/", "    x", "  b-x"]
 
 
 def test_a_closed_heading_hides_what_lies_below() -> None:
@@ -115,9 +154,8 @@ def test_a_closed_heading_hides_what_lies_below() -> None:
 
 def test_a_path_of_ten_thousand_segments_is_no_trouble() -> None:
     deep = "/".join("a" * 10_000)
-    root = tree([(deep, memory(deep))])
-    assert len(outline(root, Folds().shows)) == 2
-    assert [m.path for m in memories_below(root)] == [deep]
+    heading, own = outline(_listed([deep]), Folds().shows)
+    assert [one.path for one in heading.below] == [own.path] == [deep]
 
 
 # The history of a memory

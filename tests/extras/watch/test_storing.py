@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from memcli.app.catalogue import list_memories
+from memcli.app.catalogue import newest
 from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace
 from memcli.errors import LockedError, NotFoundError, StoreError
 from memcli.extras.watch.storing import Watch
+from memcli.model.catalogue import CatalogueFilter
 from memcli.model.changes import Batch
-from memcli.model.memory import Json
+from memcli.model.memory import Json, Memory
 from tests.app.conftest import Given
 
 IDLE = Batch(is_idle=True)
@@ -88,7 +89,11 @@ class Upserter:
         return self
 
     def paths(self) -> list[str]:
-        return [m.path for m in list_memories(self.workspace)]
+        return [memory.path for memory in self.listed()]
+
+    def listed(self) -> list[Memory]:
+        with newest(self.workspace, CatalogueFilter()) as found:
+            return sorted(found.memories, key=lambda memory: memory.path)
 
 
 @dataclass
@@ -131,10 +136,10 @@ def test_a_file_that_gives_nothing_any_more_is_marked(desk: Upserter):
 
 def test_a_move_updates_what_was_there(desk: Upserter):
     list(desk.watch([Batch(("a.md",))]).run())
-    (before,) = list_memories(desk.workspace)
+    (before,) = desk.listed()
     desk.texts |= {"new.md": "The text of a.", "a.md": "Something else."}
     (done,) = desk.watch([Batch(("new.md",), moved=(("a.md", "new.md"),))]).run()
-    (after,) = list_memories(desk.workspace)
+    (after,) = desk.listed()
     assert (done.created, done.updated > 0, after.id, after.path) == (0, True, before.id, "new.md")
     list(desk.watch([Batch(("a.md",))]).run())
     assert desk.paths() == ["a.md", "new.md"]
