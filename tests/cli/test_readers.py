@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -187,3 +188,18 @@ def test_a_long_list_is_printed_as_one_canonical_array(store: Run) -> None:
     assert store("list", "--tag", "none-has-it", "--json").out == "[]\n"
     pages = [store("list", "--json", "--limit", "50", "--offset", str(n)).json for n in range(0, 200, 50)]
     assert [m for page in pages for m in page] == json.loads(printed)
+
+
+@pytest.mark.parametrize("command", ["list", "browse"])
+def test_lines_are_printed_as_soon_as_they_are_read(store: Run, tmp_path: Path, command: str) -> None:
+    """The oldest memory cannot be read: those before it are printed."""
+    lines = "".join(json.dumps(_memory(f"n{n}", f"many/n{n:03d}", 1)) + "\n" for n in range(130))
+    assert store("remember", "--batch", "-", stdin=lines).code == 0
+    store("recall", "text")
+    oldest = store("list").out.splitlines()[-1].split("\t")[0]
+    path = tmp_path / ".memory" / "spaces" / "main.json"
+    before, data = path.stat(), path.read_text(encoding="utf-8")
+    path.write_text(data.replace(f'"id": "{oldest}"', f'"id": x{oldest}"'), encoding="utf-8")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # so that the index is of this file
+    result = store(command)
+    assert (result.code, result.out.count("\n"), "invalid JSON" in result.err) == (6, 100, True)

@@ -78,9 +78,9 @@ def command(session: CommandContext, options: ListOptions) -> None:
         if session.output.json:
             shown = session.output.array(map(partial(summary_json, with_raw=with_raw), found.memories))
         elif width is None:
-            lines = [list_line(memory) for memory in found.memories]
-            shown = len(lines)
-            session.output.write("\n".join(lines))
+            shown = 0
+            for shown, memory in enumerate(found.memories, 1):  # noqa: B007 - it is the number of lines afterwards
+                session.output.write(f"{list_line(memory)}\n")
         else:
             lines = list_columns(found.memories, found.short_id, workspace.clock(), width)
             shown = len(lines)

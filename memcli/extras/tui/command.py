@@ -55,7 +55,8 @@ def command(session: CommandContext, options: BrowseOptions) -> None:
             if session.output.json:
                 session.output.array(map(summary_json, found.memories))
             else:
-                session.output.write("\n".join(map(list_line, found.memories)))
+                for memory in found.memories:
+                    session.output.write(list_line(memory))
         return
     try:
         with _extra("the full-screen view", "tui", "textual"):
