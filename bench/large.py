@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pty
+import select
 import shutil
 import statistics
+import struct
 import subprocess
+import termios
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+from urllib.request import HTTPCookieProcessor, build_opener
 
 from objects import questions
-from processes import PASS, Case, constant, memcli, peak, run, seconds, spent
+from processes import PASS, Case, constant, memcli, peak, run, seconds, spent, surroundings
 from report import Row, elapsed, ms, over
 from stores import size_name, space_file, store
 
@@ -60,6 +70,69 @@ def held(work: str, size: int) -> Iterator[Row]:
     yield Row("`python -c pass`: the least memory that this measure tells", _megabytes(PASS))
     for name, args in commands.items():
         yield Row(f"`{name}`, {size_name(size)}, peak memory", _megabytes(args), _MOST.get(name, ""))
+
+
+def browsed(work: str, size: int, runs: int) -> Iterator[Row]:
+    """`browse`: the start of its output, and the most memory that it holds, on a terminal, in a pipe and on a page."""
+    root = store(work, size)
+    args = (memcli(), "browse", "--root", root)
+    _index(root)
+    ways = {
+        "on a terminal": ("1 s, 150 MB", partial(_on_terminal, args)),
+        "in a pipe": ("1 s", partial(_in_pipe, args)),
+        "--web, its first page": ("1 s", partial(_on_page, (*args, "--web", "--port", "0"))),
+    }
+    for way, (target, start) in ways.items():
+        took, most = (statistics.median(found) for found in zip(*(start() for _ in range(runs)), strict=True))
+        yield Row(f"`browse` {way}, {size_name(size)}", f"{took:.2f} s, {most / 1e6:.0f} MB", target)
+
+
+def _on_terminal(args: Sequence[str]) -> tuple[float, int]:
+    """The seconds until a command draws, and the most bytes that it holds until its screen is quiet; then it is quit."""
+    terminal, end = pty.openpty()
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    environment = surroundings(TERM="xterm-256color", **_WORDS_ONLY)
+    started = time.perf_counter()
+    process = subprocess.Popen(args, env=environment, stdin=end, stdout=end, stderr=end, start_new_session=True)
+    os.close(end)
+    os.read(terminal, 1)
+    took = time.perf_counter() - started
+    with suppress(OSError):  # the process has ended
+        while True:
+            if not select.select([terminal], [], [], 1)[0]:
+                os.write(terminal, b"q")
+            os.read(terminal, 1 << 16)
+    os.close(terminal)
+    return took, _held(process)
+
+
+def _in_pipe(args: Sequence[str]) -> tuple[float, int]:
+    started = time.perf_counter()
+    process = subprocess.Popen(args, env=surroundings(**_WORDS_ONLY), stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.read(1)
+    took = time.perf_counter() - started
+    process.stdout.read()
+    return took, _held(process)
+
+
+def _on_page(args: Sequence[str]) -> tuple[float, int]:
+    started = time.perf_counter()
+    process = subprocess.Popen(args, env=surroundings(**_WORDS_ONLY), stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    address = process.stderr.readline().split()[2]
+    with build_opener(HTTPCookieProcessor()).open(address) as page:
+        page.read()
+    took = time.perf_counter() - started
+    process.terminate()
+    return took, _held(process)
+
+
+def _held(process: subprocess.Popen[Any]) -> int:
+    """The most bytes that a process held, at its end."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = status
+    return usage.ru_maxrss * 1024
 
 
 def _commands(root: str, size: int) -> dict[str, Sequence[str]]:

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any
 
 from calls import calls, starts
-from large import costs, held, timed
+from large import browsed, costs, held, timed
 from objects import objects, questions
 from processes import PASS, Case, constant, memcli, run, seconds
 from report import Row, elapsed, ms, over, section, table
@@ -54,7 +54,8 @@ def main() -> None:
 def _parts(work: str, options: argparse.Namespace) -> Iterable[Iterator[Row]]:
     if options.large:
         return chain.from_iterable(
-            (timed(work, size, options.runs), held(work, size), costs(work, size)) for size in options.large
+            (timed(work, size, options.runs), held(work, size), browsed(work, size, _ROUNDS), costs(work, size))
+            for size in options.large
         )
     return (
         commands(work, options.sizes, options.runs),
