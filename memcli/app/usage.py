@@ -74,7 +74,7 @@ def note_read(workspace: Workspace, memories: Sequence[Memory]) -> list[dict[str
     named = [memory.metadata.get("space") for memory in memories]
     spaces = [name if isinstance(name, str) and name else workspace.space for name in named]
     counts = {space: workspace.usage.counts(space) for space in spaces}
-    judged = [use for use in workspace.usage.read() if use.act in JUDGEMENTS]
+    judged = workspace.usage.read(JUDGEMENTS)
     found = [
         _standing(
             memory,

@@ -41,6 +41,7 @@ def test_what_is_noted_is_read_and_counted(usage: LocalUsage) -> None:
     usage.note([Use("2026-02-01T00:00:00Z", GET, "main", ("a",))])
     first, second = usage.read()
     assert (first.act, first.ids, second.act) == (RECALL, ("a", "b"), GET)
+    assert (usage.read([GET]), usage.read([HELPFUL, RECALL])) == ([second], [first])
     assert usage.counts("main") == {"a": Access(2, "2026-02-01T00:00:00Z"), "b": Access(1, AT)}
     assert usage.counts("repo") == {}
 
