@@ -96,8 +96,8 @@ class KeptView:
         del within, among
         if not self.has_meaning:
             return None
-        new = [text for text in texts if text not in self._dense]
-        self._dense.update(zip(new, self._view.dense(new) or _MISSING, strict=True))
+        if new := [text for text in texts if text not in self._dense]:
+            self._dense.update(zip(new, self._view.dense(new) or _MISSING, strict=True))
         return [self._dense[text] for text in texts]
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 import logistic
 import numpy as np
 
-from memcli.ranking.answers import FORMS, Evidence, Signals, evidence_of
+from memcli.ranking.answers import FORMS, TALK, Evidence, Signals, evidence_of
 
 SHARED, OF_FORM, OF_BUNDLE = 4.0, 3.0, 3.0
 """The penalties of the weights of all forms, of the differences of one, and of the weights of a bundle."""
@@ -85,10 +85,23 @@ def fit(questions: Sequence[dict], *, by_words: bool) -> dict[str, list[float]]:
 
 
 def fitted(questions: Sequence[dict]) -> dict[str, dict[str, list[float]]]:
-    """The weights by use and form."""
-    of_use = {use: [one for one in questions if one["use"] == use] for use in USES}
-    weights = {use: fit(own, by_words=use.endswith("words")) for use, own in of_use.items()}
-    return weights | {"calibration": {use: calibration(of_use[use], weights[use]) for use in USES if "question" in use}}
+    """The weights by use and form; those of talk are fitted to talk alone, which is unlike all else."""
+    weights, calibrations = {}, {}
+    for use in USES:
+        of_use = [one for one in questions if one["use"] == use]
+        others = [one for one in of_use if not is_talk(one)]
+        weights[use] = fit(others, by_words=use.endswith("words"))
+        if "question" in use:
+            calibrations[use] = calibration(others, weights[use])
+            talk = [one for one in of_use if is_talk(one)]
+            weights[use][TALK] = fit(talk, by_words=use.endswith("words"))[TALK]
+            calibrations[use.replace("question", TALK)] = calibration(talk, weights[use])
+    return weights | {"calibration": calibrations}
+
+
+def is_talk(question: dict) -> bool:
+    """Whether the first hit is a turn of a talk."""
+    return bool(question["rows"]) and question["rows"][0]["form"] == TALK
 
 
 def calibration(questions: Sequence[dict], weights: dict[str, list[float]]) -> list[float]:
@@ -124,8 +137,10 @@ def report(questions: Sequence[dict], weights: dict[str, dict[str, list[float]]]
         if not own:
             continue
         best = np.array([max(chance_of(by_form[r["form"]], r["signals"]) for r in one["rows"][:SHOWN]) for one in own])
-        if use in weights["calibration"]:
-            best = np.array([chance_of(weights["calibration"][use], evidence(one, by_form)) for one in own])
+        if "question" in use:
+            of_form = [use.replace("question", TALK) if is_talk(one) else use for one in own]
+            pairs = zip(own, of_form, strict=True)
+            best = np.array([chance_of(weights["calibration"][key], evidence(one, by_form)) for one, key in pairs])
         good = np.array([any(r["good"] for r in one["rows"][:10]) for one in own])
         none = np.array([one["none"] for one in own])
         yield f"{use}: {len(own)}, answered {good[~none].mean():.2f}, Brier {((best - good) ** 2).mean():.3f} (constant {good.mean() * (1 - good.mean()):.3f})"

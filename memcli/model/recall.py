@@ -220,7 +220,7 @@ def in_order(hits: Iterable[Hit]) -> list[Hit]:
     return ordered
 
 
-ANSWERED, LEAST = 0.5, 0.2
+ANSWERED, LEAST = 0.5, 0.1
 """The least confidence of a bundle that answers its question, and of one that shows weak evidence rather than nothing."""
 
 

@@ -251,8 +251,10 @@ NEIGHBOUR = 50
 """Cosines are compared with that of the memory at this rank among the nearest of the space."""
 HALF_SMALL = 100
 """The number of memories of a space at which `Signals.small` is 1/2."""
-FORMS = ("authored", "document", "message", "change")
-"""The forms of memories, each with its own weights."""
+TALK = "talk"
+FORMS = ("authored", TALK, "document", "message", "change")
+"""The forms of memories, each with its own weights. A turn of a talk shares few words with the question that it answers, and
+stands out little from its neighbours."""
 
 _CAPITALIZED = re.compile(r"(?<![.?!:\"'(]\s)(?<=\s)[A-Z][\w'-]*")
 _ASKS = re.compile(
@@ -293,23 +295,32 @@ class Signals(NamedTuple):
 def form_of(entry: Entry, passage: PassageTerms | None) -> str:
     """The form of a memory, one of FORMS, by its best passage."""
     if not entry.is_read:
-        return "authored"
+        return TALK if entry.speaker else "authored"
     if passage is not None and passage.form == MESSAGE:
         return "message"
     return "change" if style_of(entry) == CODE else "document"
 
 
 class QuestionSignals:
-    """Measures the signals of one question in one space. `cosines` are by row, `neighbour` is the cosine of the 50th nearest."""
+    """Measures the signals of one question in one space. `cosines` are by row, `neighbour` is the cosine of the 50th nearest,
+    `speakers` are names that the space knows although no text has them."""
 
-    def __init__(self, topic: str, stats: TermStats, cosines: Mapping[int, float], neighbour: float) -> None:
+    def __init__(
+        self,
+        topic: str,
+        stats: TermStats,
+        cosines: Mapping[int, float],
+        neighbour: float,
+        speakers: Collection[str] = (),
+    ) -> None:
         self._stats, self._cosines, self._neighbour = stats, cosines, neighbour
         self._weights = word_weights(stats)
         self._total = sum(self._weights.values()) or 1.0
         self._covered = coverage(stats)
-        unknown = sum(self._weights[term] for term, n in stats.frequencies.items() if not n)
-        self._strange = unknown / self._total
-        self._stranger = float(has_stranger(topic, stats.frequencies))
+        spoken = {term for speaker in speakers for term in terms(speaker)}
+        known = {term: n or int(term in spoken) for term, n in stats.frequencies.items()}
+        self._strange = sum(self._weights[term] for term, n in known.items() if not n) / self._total
+        self._stranger = float(has_stranger(topic, known))
         self._names = exact_terms(topic)
         self._asks = float(bool(_ASKS.search(topic)))
         self._length = math.log1p(len(stats.frequencies))
@@ -338,7 +349,8 @@ class QuestionSignals:
 @cache
 def _weights() -> Mapping[str, Mapping[str, Sequence[float]]]:
     """The weights in `confidence.json`: by use ("question", "prompt", each also with " by words") and form, the weights of
-    Signals and the constant; by "calibration" and use, the weights of Evidence and the constant."""
+    Signals and the constant; by "calibration" and use ("question", "talk", also with " by words"), the weights of Evidence and
+    the constant."""
     # Read by `json`: a recall does not import `orjson`.
     with open(os.path.join(os.path.dirname(__file__), "confidence.json"), "rb") as file:
         found: Mapping[str, Mapping[str, Sequence[float]]] = json.load(file)
@@ -389,9 +401,11 @@ def evidence_of(probabilities: Sequence[float], signals: Sequence[Signals]) -> E
     )  # fmt: skip
 
 
-def calibrated(evidence: Evidence, *, by_meaning: bool) -> float:
-    """The probability (0..1) that one of the hits with this evidence answers the question. `by_meaning`: they have vectors."""
-    *weights, constant = _weights()["calibration"]["question" if by_meaning else "question by words"]
+def calibrated(evidence: Evidence, form: str, *, by_meaning: bool) -> float:
+    """The probability (0..1) that one of the hits with this evidence answers the question. `form` is that of the first;
+    `by_meaning`: they have vectors."""
+    use = TALK if form == TALK else "question"
+    *weights, constant = _weights()["calibration"][use if by_meaning else f"{use} by words"]
     return 1 / (1 + math.exp(-constant - sum(w * x for w, x in zip(weights, evidence, strict=True))))
 
 

@@ -66,8 +66,8 @@ if TYPE_CHECKING:
     from memcli.text.periods import Period
 
 
-CANDIDATES = 200
-"""The number of candidates by words and by meaning, each. It does not depend on the limit of the query: scores depend on the
+CANDIDATES = 100
+"""The number of candidates by words and by meaning, each: of 200, as many questions were answered. It does not depend on the limit of the query: scores depend on the
 other candidates, so a larger limit would change the order."""
 FIRST = 50
 """The number of best rows by words whose missing vectors are computed first; without one of these the ranking is degraded."""
@@ -243,7 +243,8 @@ def _confident(
     known = cosines.of({*nearest, *(hit.entry.row for hit in hits)})
     ascending = sorted(known[row] for row in nearest)
     neighbour = ascending[len(ascending) // 2 if is_partial else 0] if ascending else 0.0
-    question = QuestionSignals(query.topic, stats, known, neighbour)
+    speakers = {hit.entry.speaker for hit in hits if hit.entry.speaker}
+    question = QuestionSignals(query.topic, stats, known, neighbour, speakers)
     scores = sorted((hit.score for hit in hits), reverse=True)
     best, fifth = scores[0] if scores else 0.0, scores[4] if len(scores) > 4 else 0.0
     for hit in hits:
@@ -269,7 +270,8 @@ def _confidence(hits: Sequence[Hit], *, by_meaning: bool) -> float:
     if not hits:
         return 0.0
     signals = [Signals(*hit.signals) for hit in hits]
-    found = calibrated(evidence_of([hit.confidence or 0.0 for hit in hits], signals), by_meaning=by_meaning)
+    evidence = evidence_of([hit.confidence or 0.0 for hit in hits], signals)
+    found = calibrated(evidence, hits[0].form, by_meaning=by_meaning)
     if not signals[0].length:  # without a word, as for an emoji, nearness is chance
         return min(found, LEAST)
     if max(one.passage for one in signals) < _WHOLE:

@@ -11,7 +11,16 @@ import pytest
 from memcli.app.recall import recall
 from memcli.model.recall import ANSWERED, LEAST, PassageTerms, Query, TermStats
 from memcli.model.space import Space
-from memcli.ranking.answers import FORMS, QuestionSignals, Signals, calibrated, evidence_of, has_stranger, probability
+from memcli.ranking.answers import (
+    FORMS,
+    TALK,
+    QuestionSignals,
+    Signals,
+    calibrated,
+    evidence_of,
+    has_stranger,
+    probability,
+)
 from tests.conftest import NOW, memory, open_at, rewrite
 
 LENGTHS = (0, 0, 0, 5, 0)
@@ -45,9 +54,9 @@ def test_without_a_vector_its_signals_count_for_nothing() -> None:
 
 
 def test_the_confidence_of_a_bundle_rises_with_that_of_its_best() -> None:
-    for rest, by_meaning in product(([], [0.01] * 9), (True, False)):
+    for rest, form, by_meaning in product(([], [0.01] * 9), ("authored", TALK), (True, False)):
         rising = [
-            calibrated(evidence_of([best, *rest], [MIDDLE] * (1 + len(rest))), by_meaning=by_meaning)
+            calibrated(evidence_of([best, *rest], [MIDDLE] * (1 + len(rest))), form, by_meaning=by_meaning)
             for best in (0.0, 0.05, 0.3, 0.8, 1.0)
         ]
         assert rising == sorted(set(rising))
@@ -79,6 +88,34 @@ def test_what_holds_all_words_of_a_topic_is_what_was_looked_for(tmp_path: Path) 
         bundle = next(iter(recall(workspace, [Query(topic=topic, now=NOW)])))
         found[topic] = (int((bundle.confidence or 0.0) >= least > 0), least)
     assert found == table
+
+
+_TALK = (
+    ("Ana", "Hey Ben, how was the weekend?"),
+    ("Ben", "Lovely, thanks! We finally planted the cherry tree behind the shed."),
+    ("Ana", "Oh nice, I would love to see it. I was in Porto with my sister."),
+    ("Ben", "Porto! How was the food?"),
+    ("Ana", "Great. We had sardines every evening, and she got sick on the boat."),
+    ("Ben", "Poor her. By the way, I start the pottery class on Tuesday."),
+    ("Ana", "You have talked about that for ages. What will you make first?"),
+    ("Ben", "A bowl for my grandmother, she turns ninety in May."),
+)
+
+
+def test_a_question_is_answered_by_a_turn_of_a_talk(tmp_path: Path) -> None:
+    """Turns are short and share few words with a question: judged as notes are, most were withheld."""
+    turns = [
+        memory(f"t{n}", raw=raw, kind="log", path=f"talk/{n}", metadata={"speaker": speaker, "group": "talk"})
+        for n, (speaker, raw) in enumerate(_TALK)
+    ]
+    workspace = open_at(tmp_path, MEMCLI_EMBEDDER="off")
+    rewrite(workspace.store, lambda _: Space("main").put(turns, NOW))
+    found = {}
+    for topic in ("What did Ben plant?", "Where was Ana with her sister?", "Which car did Zoltan sell?"):
+        bundle = next(iter(recall(workspace, [Query(topic=topic, now=NOW)])))
+        found[topic] = (bundle.confidence or 0.0), [section.memory.id for section in bundle.sections[:1]]
+    assert [ids for _, ids in found.values()] == [["mem_t1"], ["mem_t2"], []]
+    assert [confidence >= LEAST for confidence, _ in found.values()] == [True, True, False]
 
 
 def test_a_question_without_a_word_is_never_sure_of_an_answer(tmp_path: Path) -> None:

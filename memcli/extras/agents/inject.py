@@ -111,10 +111,9 @@ _CHANGES = ("code", "config", "diff")
 _LOOKED_AT = 8
 _MOST_RELEVANT = 2
 """The most memories that are injected for a prompt, besides the leads."""
-# The best passage of a document was chosen among hundreds, so its confidence is low; a change shows what was, and is rarely
-# what the prompt needs.
-_LEAST_AUTHORED, _LEAST_DOCUMENT, _LEAST_CHANGE = 0.3, 0.15, 0.6
-"""The least confidence of a memory that is injected: of one that was authored, of a document, of a change."""
+# A change shows what was, and is rarely what the prompt needs.
+_LEAST, _LEAST_CHANGE = 0.35, 0.6
+"""The least confidence of a memory that is injected, and of a change."""
 _LEAST_SHARE = 0.4
 """The least confidence of an injected memory, as a share of the best one."""
 # A search by words alone answers within a third of the three seconds that a hook has.
@@ -176,9 +175,7 @@ def _confident(bundle: Bundle) -> Bundle:
 
 def _least(section: Section) -> float:
     """The least confidence with which a section is injected."""
-    if section.space != REPO:
-        return _LEAST_AUTHORED
-    return _LEAST_CHANGE if section.memory.kind in _CHANGES else _LEAST_DOCUMENT
+    return _LEAST_CHANGE if section.space == REPO and section.memory.kind in _CHANGES else _LEAST
 
 
 def for_names(workspace: Workspace, names: Sequence[str]) -> Bundle:
