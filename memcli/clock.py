@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 from memcli.errors import UsageError
 
@@ -16,7 +16,7 @@ _SECONDS_PER_DAY = 86_400
 
 def system_clock() -> str:
     """Now, by the machine's clock."""
-    return datetime.now(UTC).strftime(_FORMAT)
+    return time.strftime(_FORMAT, time.gmtime())
 
 
 def frozen_clock(at: str) -> Clock:
@@ -30,6 +30,8 @@ def normalize_time(text: str) -> str:
 
     A time without an offset is taken as UTC. Raises UsageError when `text` is not a time.
     """
+    from datetime import UTC, datetime  # takes as long to import as ten modules, and a short command parses no time
+
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
@@ -54,5 +56,7 @@ def time_or_none(value: object) -> str | None:
 
 def days_between(earlier: str, later: str) -> float:
     """Days from `earlier` to `later` (both normalized); never below 0."""
+    from datetime import datetime
+
     span = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
     return max(0.0, span.total_seconds() / _SECONDS_PER_DAY)

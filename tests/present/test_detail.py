@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from memcli.app.workspace import Workspace
 from memcli.extras.tui.catalogue import PathCatalogue
 from memcli.extras.tui.detail import of_memory
 from memcli.model.catalogue import CatalogueFilter
@@ -10,7 +13,7 @@ from memcli.model.space import Space
 from memcli.present.links import BOTH, IN, OUT, direction
 from memcli.present.memory import detail_of, marks
 from memcli.render.memory import render_memory
-from tests.conftest import NOW, memory
+from tests.conftest import NOW, memory, open_at, rewrite
 
 PAST, FUTURE = "2020-01-01T00:00:00Z", "2099-01-01T00:00:00Z"
 STATES = {
@@ -28,12 +31,13 @@ def test_the_version_stands_beside_the_time_of_the_change() -> None:
     assert render_memory(edited, NOW).count("version") == 1
 
 
-def in_the_browser(shown: Memory) -> list[str]:
-    space = Space("main", (shown, memory("new", path="notes/new")))
-    return of_memory(shown, PathCatalogue(space, "1", CatalogueFilter()), None, NOW).plain.splitlines()
+def in_the_browser(workspace: Workspace, shown: Memory) -> list[str]:
+    rewrite(workspace.store, lambda _: Space("main", (shown, memory("new", path="notes/new"))))
+    return of_memory(shown, PathCatalogue(workspace, CatalogueFilter()), None, NOW).plain.splitlines()
 
 
-def test_states_are_the_same_in_text_and_in_the_browser() -> None:
+def test_states_are_the_same_in_text_and_in_the_browser(tmp_path: Path) -> None:
+    workspace = open_at(tmp_path)
     for states, fields in STATES.items():
         shown = memory("a", **fields)
         successor = "notes/new" if shown.superseded_by else ""
@@ -43,7 +47,7 @@ def test_states_are_the_same_in_text_and_in_the_browser() -> None:
         assert text[:3] == [shown.path, line, "mem_a · fact · medium"] if states else text[1].startswith("mem_a"), (
             fields
         )
-        seen = in_the_browser(shown)
+        seen = in_the_browser(workspace, shown)
         assert seen[1].replace(" (u makes it active again)", "").casefold() == text[1].casefold(), fields
 
 
