@@ -66,8 +66,8 @@ if TYPE_CHECKING:
     from memcli.text.periods import Period
 
 
-CANDIDATES = 100
-"""The number of candidates by words and by meaning, each: of 200, as many questions were answered. It does not depend on the limit of the query: scores depend on the
+CANDIDATES = 60
+"""The number of candidates by words and by meaning, each: of 200, no more questions were answered, and changes were ranked worse. It does not depend on the limit of the query: scores depend on the
 other candidates, so a larger limit would change the order."""
 FIRST = 50
 """The number of best rows by words whose missing vectors are computed first; without one of these the ranking is degraded."""
