@@ -327,6 +327,9 @@ def answer(places: Sequence[SearchedSpace], label: str, query: Query) -> Bundle:
     reader = Reader(found)
     sections, withheld = reader.choose(query, matched, query.limit, _ranked(query, found))
     confidence = _confidence(sections, found)
+    if withheld and confidence is not None:
+        # It counted what is withheld, which may have been all that answers: what is left is judged by itself.
+        confidence = min(confidence, max((s.confidence or 0.0 for s in sections if not s.is_lead), default=0.0))
     is_hopeless = confidence is not None and confidence < LEAST and not query.is_prompt
     if is_hopeless:
         # Nothing rather than wrong memories; but leads match exactly, whatever the confidence.

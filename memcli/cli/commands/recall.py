@@ -67,11 +67,13 @@ class RecallOptions(Options):
     tag: list[str] = TAG_FILTER
     under: str = UNDER
     scope: str | None = option(metavar="project|global|session", help="Only memories of this scope.")
-    include: str = option(
-        metavar="turns|chunks|episodes", help="With --scope session: also this part of sessions.", default=""
+    include: list[str] = option(
+        metavar="turns|chunks|episodes", help="With --scope session: also this part of sessions. Repeatable.", many=True
     )
-    exclude: str = option(
-        metavar="turns|chunks|episodes", help="With --scope session: without this part of sessions.", default=""
+    exclude: list[str] = option(
+        metavar="turns|chunks|episodes",
+        help="With --scope session: without this part of sessions. Repeatable.",
+        many=True,
     )
     since: str | None = option(metavar="TIME", help="Only memories created at or after TIME.")
     until: str | None = option(metavar="TIME", help="Only memories created before TIME.")
@@ -368,8 +370,8 @@ def _query(session: CommandContext, options: RecallOptions, now: str) -> Query:
 def _left_out(options: RecallOptions) -> tuple[str, ...]:
     """The kinds of those parts of sessions that --include and --exclude leave out; by default only chunks. Raises UsageError."""
     wanted = {"turns", "episodes"}
-    for name, text in (("--include", options.include), ("--exclude", options.exclude)):
-        for part in (parts := text.replace(",", " ").split()):
+    for name, given in (("--include", options.include), ("--exclude", options.exclude)):
+        for part in (parts := " ".join(given).replace(",", " ").split()):
             if part not in _PARTS:
                 raise UsageError(f"{name} does not know {part!r}", f"use {', '.join(_PARTS)}")
         if name[2:] in options.given and parts and options.scope != "session":

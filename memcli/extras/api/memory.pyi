@@ -682,8 +682,8 @@ class Memory:
         tag: str | Sequence[str] = (),
         under: str = '',
         scope: str | None = None,
-        include: str = '',
-        exclude: str = '',
+        include: str | Sequence[str] = (),
+        exclude: str | Sequence[str] = (),
         since: str | None = None,
         until: str | None = None,
         rev: str | None = None,
@@ -732,8 +732,8 @@ class Memory:
             tag: Only memories with this tag; a,b requires both. (TAG)
             under: Only memories at or below this path. (PATH)
             scope: Only memories of this scope. (project|global|session)
-            include: With --scope session: also this part of sessions. (turns|chunks|episodes)
-            exclude: With --scope session: without this part of sessions. (turns|chunks|episodes)
+            include: With --scope session: also this part of sessions. Repeatable. (turns|chunks|episodes)
+            exclude: With --scope session: without this part of sessions. Repeatable. (turns|chunks|episodes)
             since: Only memories created at or after TIME. (TIME)
             until: Only memories created before TIME. (TIME)
             rev: Read the store as of this commit. (REV)

@@ -17,6 +17,7 @@ from memcli.model.links import elsewhere
 from memcli.model.memory import Memory
 from memcli.present.links import MemoryLink, links_of
 from memcli.record import NamedTuple, replace
+from memcli.safety.secrets.redact_memory import clean_field, clean_paths
 
 if TYPE_CHECKING:
     from memcli.app.catalogue import FileCatalogue
@@ -54,10 +55,13 @@ class PathCatalogue:
             rows = reader.ask(lambda catalogue: catalogue.listed(replace(scope, inactive=True)))
             self._policy = reader.policy
             self._file = reader.file
-        rows = sorted(
-            sorted(rows), key=lambda row: tree_key(row[0])
-        )  # by id at one path, and faster than by a key of both
-        self.listed = [*map(Listed._make, rows)]
+        # An edit by hand, or a clone, may have secrets in paths and kinds.
+        detector = workspace.redactor.on_the_way_out(self._policy)
+        kinds = {kind: clean_field(detector, "kind", kind) for kind in {row[2] for row in rows}}
+        paths = clean_paths(detector, [row[0] for row in rows])
+        listed = [Listed(path, row[1], kinds[row[2]], *row[3:]) for path, row in zip(paths, rows, strict=True)]
+        # By id at one path, and faster than by a key of both.
+        self.listed = sorted(sorted(listed), key=lambda one: tree_key(one.path))
 
     def show(self, memory: Memory) -> Memory:
         """The memory, redacted."""

@@ -335,13 +335,13 @@ class MainScreen(Screen[None]):
         """Pins or unpins the memory."""
         if not (memory := self.memory):
             return
-        workspace = self.workspace
+        workspace, path = self.workspace, clean_line(self.view.catalogue.show(memory).path)
 
         def toggle() -> EditResult:
             # Read when its turn comes: the change before it may have pinned the same memory.
             current = self.view.catalogue.find(memory.id) or memory
             pin(workspace, [memory.id], not current.pinned)
-            return EditResult(f"{'unpinned' if current.pinned else 'pinned'} {clean_line(memory.path)}", memory.id)
+            return EditResult(f"{'unpinned' if current.pinned else 'pinned'} {path}", memory.id)
 
         self.changer.run(toggle, self.fail)
 

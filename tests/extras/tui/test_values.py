@@ -85,6 +85,14 @@ def test_links_are_seen_from_both_ends_and_once(catalogue_of: Callable[..., Path
     assert catalogue.links(new) == [MemoryLink("supersedes", "mem_old"), MemoryLink("depends_on", "mem_x")]
 
 
+def test_rows_have_no_secret_of_an_edit_by_hand(catalogue_of: Callable[..., PathCatalogue]) -> None:
+    token = "ghp_" + "q8Zt7LmW2xVb4Nc9Rk1Ty6Uo3Pa5Sd0FgHjK"
+    catalogue = catalogue_of(_memory("a", path=f"fold/{token}/leaf"), _memory("b", kind=token), _memory("c"))
+    shown = [(one.path, one.kind) for one in catalogue.listed]
+    assert not any(token in part for row in shown for part in row)
+    assert [kind for _, kind in shown] == ["fact", "[REDACTED:github_token]", "fact"]
+
+
 def test_what_is_typed_becomes_tags_to_add_and_to_take_away() -> None:
     changes: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         "auth web": ((), ()), "auth": ((), ("web",)), "auth web New_Tag": (("new-tag",), ()), "#auth, #web": ((), ()),
