@@ -19,7 +19,7 @@ from memcli.model.memory import Memory
 from memcli.model.names import MEMORY_MARK, SHORTEST, ids_of
 from memcli.model.space import Policy, Space, find_reference
 from memcli.record import Record, replace
-from memcli.safety.injection import Overview
+from memcli.safety.injection import Overview, screened
 from memcli.safety.secrets.redact_memory import clean_paths
 from memcli.settings import BESIDE
 
@@ -245,7 +245,8 @@ def get_with_digests(
                 workspace.warn(f"{ref!r} is in space {other[0]!r} of the user-wide store")
                 found.append((other[1], ""))
             else:
-                (shown,) = workspace.redactor.show([_shown(workspace, space.name, memory)], space.policy)
+                # Screened, as an edit by hand or a clone has no mark.
+                (shown,) = workspace.redactor.show([screened(_shown(workspace, space.name, memory))], space.policy)
                 found.append((shown, memory_digest(memory)))
         return found, errors
 

@@ -68,6 +68,7 @@ def command(session: CommandContext, options: ListOptions) -> None:
     from memcli.model.catalogue import CatalogueFilter
     from memcli.render.clean import styled, terminal_width
     from memcli.render.memory import list_columns, list_line, summary_json
+    from memcli.safety.injection import screened
 
     kinds, tags = arguments.kinds(session, options.kind), arguments.tags(options.tag)
     wanted = CatalogueFilter(arguments.path(options.path, "the path"), tuple(kinds), tuple(tags), inactive=options.all)
@@ -76,7 +77,9 @@ def command(session: CommandContext, options: ListOptions) -> None:
     with newest(workspace, wanted, options.limit, options.offset, with_raw=with_raw) as found:
         width = terminal_width()
         if session.output.json:
-            shown = session.output.array(map(partial(summary_json, with_raw=with_raw), found.memories))
+            # An agent may read them, and an edit by hand or a clone has no marks.
+            screen = map(screened, found.memories)
+            shown = session.output.array(map(partial(summary_json, with_raw=with_raw), screen))
         elif width is None:
             shown = 0
             for shown, memory in enumerate(found.memories, 1):  # noqa: B007 - it is the number of lines afterwards

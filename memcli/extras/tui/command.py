@@ -50,10 +50,11 @@ def command(session: CommandContext, options: BrowseOptions) -> None:
     if session.output.json or not _has_screen():
         from memcli.app.catalogue import newest
         from memcli.render.memory import list_line, summary_json
+        from memcli.safety.injection import screened
 
         with newest(session.open(), scope) as found:
             if session.output.json:
-                session.output.array(map(summary_json, found.memories))
+                session.output.array(map(summary_json, map(screened, found.memories)))
             else:
                 for memory in found.memories:
                     session.output.write(list_line(memory))

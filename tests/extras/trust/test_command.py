@@ -39,6 +39,16 @@ def test_what_carries_instructions_is_kept_marked_and_withheld(run: Run) -> None
     assert "untrusted (instructions)" in run("get", evil_id(run)).out
 
 
+def test_what_was_written_by_hand_is_marked_where_an_agent_reads_it(run: Run, tmp_path: Path) -> None:
+    run("remember", EVIL, "--path", "notes/evil")
+    file = tmp_path / ".memory" / "spaces" / "main.json"
+    data = json.loads(file.read_text())
+    del data["objects"][0]["metadata"]["untrusted"]
+    file.write_text(json.dumps(data))
+    assert run("list", "--json").json[0]["untrusted"] == ["instructions"]
+    assert run("get", "notes/evil", "--json").json["metadata"]["untrusted"] == ["instructions"]
+
+
 def test_only_untrusted_ones_are_as_good_as_none(run: Run) -> None:
     run("remember", EVIL)
     result = run("recall", "database", "--fail-empty")
