@@ -12,7 +12,7 @@ from memcli.model.memory import Json
 from memcli.model.shapes import POLICY_FIELDS, problem, spelled_out
 from memcli.record import Record
 from memcli.safety.secrets.detector import SECRETS, Detector
-from memcli.safety.secrets.redact_memory import find_in_memory
+from memcli.safety.secrets.redact_memory import clean_paths, find_in_memory
 from memcli.safety.secrets.rules import EMAIL
 
 Rules = Callable[[Mapping[str, Json]], Detector]
@@ -97,7 +97,7 @@ def _in_tree(document: Document, tree: Mapping[str, Json], detector: Detector) -
                 file=document.name,
                 commit=document.commit,
                 id=detector.redact(name, as_name=True)[0],
-                path=detector.redact(path, as_name=True)[0],
+                path=clean_paths(detector, [path])[0],
                 field=field,
                 kind=kind,
                 mark=mark,

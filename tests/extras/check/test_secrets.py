@@ -46,6 +46,13 @@ def test_a_secret_in_a_memory_is_named_by_place(run: Run, repository: Path) -> N
     assert re.fullmatch(r"[0-9a-f]{8}", mark)
 
 
+def test_an_address_in_a_path_is_not_printed(run: Run, repository: Path) -> None:
+    path = "mail/bob.smith@acme-corp.com/x"
+    rewrite(open_at(repository).store, lambda space: space.put([memory("a", raw="Mail.", path=path)], NOW))
+    told = run("check", "secrets")
+    assert (told.code, "acme" in told.out + told.err, "mem_a mail/redacted-email-" in told.out) == (6, False, True)
+
+
 def test_a_mark_can_be_allowed(run: Run, repository: Path) -> None:
     write(repository, f"with {TOKEN}")
     mark = run("check", "secrets", "--json").json["found"][0]["mark"]
