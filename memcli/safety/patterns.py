@@ -170,7 +170,11 @@ class Literals:
     """Short strings that are searched all at once."""
 
     def __init__(self, literals: Iterable[str]) -> None:
-        self._literals = tuple(dict.fromkeys(literals))
+        self._given = literals
+
+    @cached_property
+    def _literals(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self._given))
 
     def within(self, text: str) -> frozenset[str]:
         """The literals that occur in `text`."""
@@ -194,7 +198,7 @@ class Literals:
 
     def at_once(self, text: str) -> frozenset[str] | None:
         """The literals that occur in `text`, by RE2; None where RE2 is not worth loading, or cannot encode the text."""
-        if len(self._literals) > _FEW and is_worth_re2(len(text)):
+        if is_worth_re2(len(text)) and len(self._literals) > _FEW:
             with suppress(UnicodeEncodeError):  # half of a surrogate pair
                 return frozenset([self._literals[n] for n in self._set.matching(text)])
         return None

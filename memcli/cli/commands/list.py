@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from memcli.cli.options import KIND_FILTER, REVISION, TAG_FILTER, Options, argument, flag, option
 from memcli.cli.verb import RECALL, CommandContext, Http, ToolDeclaration, verb
 from memcli.errors import UsageError
@@ -78,12 +76,11 @@ def command(session: CommandContext, options: ListOptions) -> None:
         width = terminal_width()
         if session.output.json:
             # An agent may read them, and an edit by hand or a clone has no marks.
-            screen = map(screened, found.memories)
-            shown = session.output.array(map(partial(summary_json, with_raw=with_raw), screen))
+            shown = session.output.array(summary_json(screened(memory), with_raw=with_raw) for memory in found.memories)
         elif width is None:
             shown = 0
             for shown, memory in enumerate(found.memories, 1):  # noqa: B007 - it is the number of lines afterwards
-                session.output.write(f"{list_line(memory)}\n")
+                session.output.write(list_line(memory))
         else:
             lines = list_columns(found.memories, found.short_id, workspace.clock(), width)
             shown = len(lines)

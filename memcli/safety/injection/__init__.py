@@ -23,7 +23,7 @@ from memcli.model.memory import Json, Memory
 from memcli.model.names import text_hash
 from memcli.record import Record, replace
 from memcli.safety.injection.readings import readings
-from memcli.safety.patterns import Literals, RuleFile, compiled, is_worth_re2, pattern, read_json
+from memcli.safety.patterns import Literals, RuleFile, compiled, pattern, read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -264,14 +264,12 @@ class Suspects:
 
     def __init__(self, rules: Sequence[Groups]) -> None:
         self._rules = rules
-
-    @cached_property
-    def _literals(self) -> Literals:
-        return Literals(word for groups in self._rules for group in groups for word in group)
+        self._literals = Literals(word for groups in rules for group in groups for word in group)
 
     def within(self, low: str) -> list[int]:
         """The numbers of rules that may match `low`, a text in lower case, ascending."""
-        if is_worth_re2(len(low)) and (literals := self._literals.at_once(low)) is not None:
+        literals = self._literals.at_once(low)
+        if literals is not None:
             of_words, of_rules = self._bits
             bits = 0
             for word in literals:
