@@ -41,6 +41,7 @@ from memcli.record import replace
 from memcli.regex import regex
 from memcli.safety.injection import find_reasons
 from memcli.settings import is_journal
+from memcli.text.words import MONTH_NUMBERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -423,6 +424,9 @@ MAX_READ = 20_000
 _FILES = 3
 _TIME_WORDS = frozenset("yesterday today last past previous this ago since until before after between as".split())
 """Every topic that names a period contains one of these, or a number."""
+_NAMED_TIMES = ("hour", "day", "week", "month", "quarter", "year", "version", "release", "tag", "commit")
+"""Beside a time word, it has a number, a month or a commit, or one of these in a word."""
+_HEX = frozenset("0123456789abcdef")
 
 
 def clean_query(query: Query, redact: Redact) -> Query:
@@ -435,12 +439,21 @@ def clean_query(query: Query, redact: Redact) -> Query:
     return replace(query, topic=one_line(topic, redact), about=one_line(query.about, redact) if query.about else "")
 
 
+def may_have_period(topic: str) -> bool:
+    """Whether the topic has the words that every topic with a period has."""
+    low = topic.lower()
+    if any(not word.isalpha() and any(c.isdigit() for c in word) for word in low.split()):
+        return True
+    parts = "".join([c if c.isalnum() else " " for c in low]).split()
+    return not _TIME_WORDS.isdisjoint(parts) and any(
+        part in MONTH_NUMBERS or any(name in part for name in _NAMED_TIMES) or (len(part) > 6 and set(part) <= _HEX)
+        for part in parts
+    )
+
+
 def period_of(query: Query, load_code: Callable[[], WorkTree | None]) -> Period | None:
     """The period that the topic names, None without one. Versions and commits are looked up in the work tree, by running git."""
-    words = query.topic.lower().replace("'s", " ").split()
-    if query.edits is not None or not any(
-        word.strip("?.,!:;") in _TIME_WORDS or (not word.isalpha() and any(c.isdigit() for c in word)) for word in words
-    ):
+    if query.edits is not None or not may_have_period(query.topic):
         return None
     # A module of many patterns: it is imported only for a topic with a word that every period has.
     from memcli.text.periods import find_period

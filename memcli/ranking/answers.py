@@ -14,9 +14,9 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from itertools import pairwise, takewhile
 
 from memcli.model.recall import FIELDS, Entry, Nearness, PassageTerms, Query, RowSet, TermStats
 from memcli.ranking.lexical import (
@@ -32,6 +32,7 @@ from memcli.ranking.lexical import (
     word_weights,
 )
 from memcli.record import NamedTuple, Record
+from memcli.regex import regex
 from memcli.text.passages import CONTENT, CONTEXT, HUNK, MARKUP, MESSAGE
 from memcli.text.words import DAY_NUMBERS, MONTH_NUMBERS, exact_terms, language, terms
 
@@ -118,11 +119,12 @@ EXACT_WEIGHT = 0.5
 RARE_SHARE, RARE = 0.02, 3
 """A name is rare in at most this share of the memories, or in at most so many."""
 
-_SINCE = re.compile(
+_SINCE = regex(
     r"\b(?:since|from|as of|in|until|before|after|by)\s+(?:which|what)\s+(?:version|release)"
-    r"|\b(?:which|what)\s+(?:version|release)|\bwhen\s+(?:was|were|did|has|have|is|are)\b|\bhow long (?:has|have)\b|\Awhen\b",
-    re.IGNORECASE,
+    r"|\b(?:which|what)\s+(?:version|release)|\bwhen\s+(?:was|were|did|has|have|is|are)\b|\bhow long (?:has|have)\b|\Awhen\b"
 )
+_OF_SINCE = ("version", "release", "when", "how long")
+"""Each match has one of these: the pattern takes longer to compile than two modules to import."""
 _RAW_FIELD, _CONTENT_FIELD = FIELDS.index("raw"), FIELDS.index("content")
 _NO_TERM = (0, 0)
 
@@ -179,7 +181,8 @@ def answers(
 ) -> Answers:
     """The passages of each row, best first, with scores (0..1) from the values in `signs`, which `measure` returns."""
     high = most(stats)
-    asks_since = bool(_SINCE.search(query.topic))
+    low = query.topic.lower()
+    asks_since = any(word in low for word in _OF_SINCE) and bool(_SINCE.search(low))
     # Names in few memories identify the answer; each counts by its share of their rarity.
     most_rare = max(RARE, RARE_SHARE * stats.size)
     known = {name: stats.frequencies.get(name, 0) for name in exact_terms(query.topic)}
@@ -256,11 +259,10 @@ FORMS = ("authored", TALK, "document", "message", "change")
 """The forms of memories, each with its own weights. A turn of a talk shares few words with the question that it answers, and
 stands out little from its neighbours."""
 
-_CAPITALIZED = re.compile(r"(?<![.?!:\"'(]\s)(?<=\s)[A-Z][\w'-]*")
-_ASKS = re.compile(
-    r"[?？]|[吗呢]\W*$|か[。\s]*$|^\W*(?:who|what|when|where|why|how|which|whose|is|are|was|were|do|does|did|can|could|should|has|have)\b",
-    re.IGNORECASE,
+_ASKING = frozenset(
+    "who what when where why how which whose is are was were do does did can could should has have".split()
 )
+_ASKS_ELSEWHERE = regex(r"？|[吗呢]\W*$|か[。\s]*$")
 
 
 class Signals(NamedTuple):
@@ -322,7 +324,7 @@ class QuestionSignals:
         self._strange = sum(self._weights[term] for term, n in known.items() if not n) / self._total
         self._stranger = float(has_stranger(topic, known))
         self._names = exact_terms(topic)
-        self._asks = float(bool(_ASKS.search(topic)))
+        self._asks = float(asks(topic))
         self._length = math.log1p(len(stats.frequencies))
         self._small = 1 / (1 + stats.size / HALF_SMALL)
 
@@ -409,13 +411,23 @@ def calibrated(evidence: Evidence, form: str, *, by_meaning: bool) -> float:
     return 1 / (1 + math.exp(-constant - sum(w * x for w, x in zip(weights, evidence, strict=True))))
 
 
+def asks(topic: str) -> bool:
+    """Whether the topic has the form of a question."""
+    if "?" in topic or (not topic.isascii() and _ASKS_ELSEWHERE.search(topic)):
+        return True
+    words = "".join([c if c.isalnum() or c == "_" else " " for c in topic.lower()]).split()
+    return bool(words) and words[0] in _ASKING
+
+
 def has_stranger(question: str, frequencies: Mapping[str, int]) -> bool:
     """Whether the question has a name, with a capital inside a sentence, that does not occur in the space."""
     if language(question) == "german":  # all nouns have capitals
         return False
-    for match in _CAPITALIZED.finditer(question):
-        forms, word = terms(match[0]), match[0].lower().removesuffix("'s")
-        is_date = word in MONTH_NUMBERS or word in DAY_NUMBERS
-        if forms and not is_date and not any(frequencies.get(form) for form in forms):
-            return True
+    for before, word in pairwise(question.split()):
+        if "A" <= word[0] <= "Z" and before[-1] not in ".?!:\"'(":
+            name = "".join(takewhile(lambda c: c.isalnum() or c in "_'-", word))
+            forms, low = terms(name), name.lower().removesuffix("'s")
+            is_date = low in MONTH_NUMBERS or low in DAY_NUMBERS
+            if forms and not is_date and not any(frequencies.get(form) for form in forms):
+                return True
     return False

@@ -3,7 +3,7 @@
 The first texts of a process are searched without RE2, so that a command for a single memory need not load a compiler. The
 results are the same with and without it.
 
-Files of rules and words: data beside the code, read once. Patterns are composed of named fragments.
+Files of rules and words: data beside the code. A row is decoded when a text may need it, and composed of named fragments.
 """
 
 from __future__ import annotations
@@ -284,28 +284,47 @@ def _bytes_set(patterns: tuple[BytesPattern, ...]) -> Any:
     return made
 
 
-_REFERENCE = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")
-
-
 @cache
 def read_json(package: str, name: str) -> Any:
     """The value of the JSON file `name` in the folder of an imported package, cached; callers must not change it."""
+    return json.loads(_read(package, name))
+
+
+def read_rows(package: str, name: str) -> Iterator[tuple[Any, str]]:
+    """Yields the rows of a JSON Lines file in the folder of an imported package: the first item of each array, and its line."""
+    # To decode all rows whole takes a tenth of a short command, which needs few of them.
+    first = json.JSONDecoder().raw_decode
+    for line in _read(package, name).decode().split("\n"):
+        if line:
+            yield first(line, 1)[0], line
+
+
+def _read(package: str, name: str) -> bytes:
     # The same as `pkgutil.get_data`, whose import takes three times as long as that of `json`.
     spec: Any = sys.modules[package].__spec__
-    return json.loads(spec.loader.get_data(f"{spec.submodule_search_locations[0]}/{name}"))
+    data: bytes = spec.loader.get_data(f"{spec.submodule_search_locations[0]}/{name}")
+    return data
 
 
-class RuleFile:
-    """The tables in `rules.json` of a package. A pattern there refers to a fragment as `{NAME}`."""
+class Fragments:
+    """Parts of patterns by name, from `fragments.json` of a package. A pattern, or a later fragment, refers to one as `{NAME}`."""
 
-    def __init__(self, package: str, fragments: Mapping[str, str] | None = None) -> None:
-        """`fragments` are further ones, defined in code. Raises KeyError for a fragment that is used before its definition."""
-        self.tables: dict[str, Any] = read_json(package, "rules.json")
-        """The rows of each table, in order, by its name."""
-        self._fragments = dict(fragments or {})
-        for name, pattern in self.tables["fragments"].items():
-            self._fragments[name] = self.expanded(pattern)
+    def __init__(self, package: str, given: Mapping[str, str] | None = None) -> None:
+        """`given` are further ones, defined in code."""
+        self._package = package
+        self._given = given or {}
 
     def expanded(self, pattern: str) -> str:
-        """The pattern with each `{NAME}` replaced by its fragment."""
-        return _REFERENCE.sub(lambda name: self._fragments[name[1]], pattern)
+        """The pattern with each `{NAME}` replaced by its fragment. Raises KeyError for one that is used before its definition."""
+        return _expanded(pattern, self._known) if "{" in pattern else pattern
+
+    @cached_property
+    def _known(self) -> dict[str, str]:
+        known = dict(self._given)
+        for name, pattern in read_json(self._package, "fragments.json").items():
+            known[name] = _expanded(pattern, known)
+        return known
+
+
+def _expanded(pattern: str, known: Mapping[str, str]) -> str:
+    return re.sub(r"\{([A-Z][A-Z0-9_]*)\}", lambda name: known[name[1]], pattern)

@@ -53,15 +53,28 @@ _NAME = (
     rf"(?:(?:version|release|tag|commit)\s+[^\s?!,;:]*[^\s?!,;:.]"
     rf"|(?:{_NUMBERS}|[0-9a-f]{{7,40}})(?!\w|[.@/-]\w))"
 )
-# Tried in this order, as `from March to May` contains a span of the last form.
+# Tried in this order, as `from March to May` contains a span of the last form. Compiling one takes milliseconds, so it is tried
+# only on a topic with one of its words.
 _FORMS = (
-    ("between", rf"\b(?:between|from)\s+({_SPAN}|{_NAME})\s+(?:and|to|until)\s+({_SPAN}|{_NAME})"),
-    ("between", rf"\b(?:between|from)\s+((?:{_MONTH})\b)\s+(?:and|to|until)\s+((?:{_MONTH})\.?\s+\d{{4}}\b)"),
-    ("between", rf"(?<!\S)({_NAME})\.\.\.?({_NAME})"),
-    ("onwards", rf"\bfrom\s+({_SPAN}|{_NAME})\s+on(?:wards?)?(?=\W*\Z)"),
-    ("open", rf"\b(since|as of|after|before|until|prior to)\s+(?:the\s+)?({_SPAN}|{_OF_THE_YEAR}|{_NAME})"),
-    ("within", rf"\bon\s+({_DAY}\s+(?:of\s+)?(?:{_MONTH})\b|(?:{_MONTH})\.?\s+{_DAY}\b)(?!\.?,?\s+(?:of\s+)?\d{{4}})"),
-    ("within", rf"\b(?:(?:in|on|during|over|from|within)\s+)?({_SPAN})(?:'s\b|s'(?!\w))?"),
+    ("between", ("between", "from"), rf"\b(?:between|from)\s+({_SPAN}|{_NAME})\s+(?:and|to|until)\s+({_SPAN}|{_NAME})"),
+    (
+        "between",
+        ("between", "from"),
+        rf"\b(?:between|from)\s+((?:{_MONTH})\b)\s+(?:and|to|until)\s+((?:{_MONTH})\.?\s+\d{{4}}\b)",
+    ),
+    ("between", ("..",), rf"(?<!\S)({_NAME})\.\.\.?({_NAME})"),
+    ("onwards", ("from",), rf"\bfrom\s+({_SPAN}|{_NAME})\s+on(?:wards?)?(?=\W*\Z)"),
+    (
+        "open",
+        ("since", "as of", "after", "before", "until", "prior to"),
+        rf"\b(since|as of|after|before|until|prior to)\s+(?:the\s+)?({_SPAN}|{_OF_THE_YEAR}|{_NAME})",
+    ),
+    (
+        "within",
+        ("on",),
+        rf"\bon\s+({_DAY}\s+(?:of\s+)?(?:{_MONTH})\b|(?:{_MONTH})\.?\s+{_DAY}\b)(?!\.?,?\s+(?:of\s+)?\d{{4}})",
+    ),
+    ("within", ("",), rf"\b(?:(?:in|on|during|over|from|within)\s+)?({_SPAN})(?:'s\b|s'(?!\w))?"),
 )
 _ALONE = r"(?:19|20)\d{2}"
 
@@ -103,8 +116,8 @@ def find_period(topic: str, now: str, resolve: Resolve) -> Period | None:
     low = topic.lower()
     if len(low) != len(topic):  # some capitals have two lowercase characters, which would shift the spans
         topic = low
-    for form, pattern in _FORMS:
-        for match in re.finditer(pattern, low):
+    for form, words, pattern in _FORMS:
+        for match in re.finditer(pattern, low) if any(word in low for word in words) else ():
             spelled = [topic[slice(*match.span(n))] for n in range((match.lastindex or 0) + 1)]
             ends = _ends(form, match, spelled, now, resolve)
             if ends and ends.since < ends.until:

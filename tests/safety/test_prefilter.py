@@ -23,7 +23,7 @@ from tests.safety.injection_corpus import benign, hostile
 from tests.safety.secrets_corpus import look_alikes, positives
 
 PATTERNS = sorted({rule.pattern for rule in INJECTION_RULES} | {rule.probe for rule in SECRET_RULES if rule.probe})
-LITERALS = sorted({word for rule in INJECTION_RULES for group in rule.needs for word in group})
+LITERALS = sorted({word for rule in INJECTION_RULES for group in (rule.first, *rule.others) for word in group})
 BENIGN = (ROOT / "tests" / "safety" / "benign.txt").read_text().splitlines()
 ODD = st.text("aZ0_é٣ſ \v\x1c\xa0\u2003\n\t.-;\udc80", max_size=6)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -12,11 +13,16 @@ from hypothesis import strategies as st
 from memcli.safety import patterns
 from memcli.safety.secrets.rules import RULES, TOKEN, WITH_FORMAT, RuleIndex, SecretRule
 
+
+def made(kind: str, *words: str, **more: object) -> SecretRule:
+    return SecretRule(words, json.dumps([words, {"kind": kind, "pattern": "x", **more}]))
+
+
 MADE = (
-    SecretRule({"kind": "low", "keywords": ["abc_"], "pattern": "x"}),
-    SecretRule({"kind": "as_written", "keywords": ["Abc_", "ABC"], "pattern": "x"}),
-    SecretRule({"kind": "apart", "keywords": ["say ", "Zed"], "pattern": "x", "is_apart": True}),
-    SecretRule({"kind": "probed", "keywords": ["abc_"], "pattern": "x", "probe": r"abc_\d"}),
+    made("low", "abc_"),
+    made("as_written", "Abc_", "ABC"),
+    made("apart", "say ", "Zed", is_apart=True),
+    made("probed", "abc_", probe=r"abc_\d"),
 )
 WORDS = st.sampled_from(["abc_", "Abc_", "ABC", "say ", "Zed", "zed", "é", "1", " ", "\n", "x" * 8, "Y" * TOKEN])
 TEXTS = st.lists(WORDS, max_size=12).map("".join)

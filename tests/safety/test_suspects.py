@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from memcli.safety import patterns
-from memcli.safety.injection import Suspects
+from memcli.safety.injection import InjectionRule, Suspects
 
 RULES = [
     (("ignore", "forget"), ("rules",)),
@@ -27,4 +29,5 @@ TEXTS = {
 @pytest.mark.parametrize("plenty", [0, 1 << 40], ids=["with RE2", "without"])
 def test_a_rule_is_worth_trying_where_each_group_is_met(monkeypatch: pytest.MonkeyPatch, plenty: int) -> None:
     monkeypatch.setattr(patterns, "_PLENTY", plenty)
-    assert {text: Suspects(RULES).within(text) for text in TEXTS} == TEXTS
+    rules = [InjectionRule(first, json.dumps([first, others, {}])) for first, *others in RULES]
+    assert {text: Suspects(rules).within(text) for text in TEXTS} == TEXTS

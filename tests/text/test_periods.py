@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memcli.app.recall import may_have_period
 from memcli.text.periods import Period, find_period
 
 NOW = "2026-11-22T10:00:00Z"  # a Sunday
@@ -78,6 +79,7 @@ def test_a_period_is_resolved() -> None:
         ("last March", "2026-03-01", "2026-04-01", ""),
     ]
     for topic, since, until, rest in cases:
+        assert may_have_period(topic)
         period = find_period(topic, NOW, made)
         assert period is not None
         assert (period.since[:10], period.until[:10], period.rest) == (since, until, rest)
@@ -121,7 +123,10 @@ def test_nearness_decays_beyond_the_ends() -> None:
 
 @given(st.text(), st.sampled_from(["last {} days", "in {}", "since {}", "{} weeks ago", "between {} and {}", "{}"]))
 def test_any_topic_is_read(text: str, form: str) -> None:
-    period = find_period(form.replace("{}", text), NOW, lambda _: None)
+    topic = form.replace("{}", text)
+    period = find_period(topic, NOW, lambda name: ("1.0", NOW))
+    assert period is None or may_have_period(topic)
+    period = find_period(topic, NOW, lambda _: None)
     assert period is None or period.since < period.until
 
 

@@ -1,10 +1,10 @@
-"""Detection of hidden instructions in texts, and the screening of memories for them. A new rule is a row in `rules.json`; callers
+"""Detection of hidden instructions in texts, and the screening of memories for them. A new rule is a row in `rules.jsonl`; callers
 decide whether to withhold a memory.
 
 A rule applies to a text that its pattern matches, unless the text only mentions such words. It is tried only if the text has a
 literal of each of its groups, so that no pattern is compiled for ordinary text. The first group is searched by the beginnings of
 words, so a literal that begins with a letter must be at the beginning of one. Gaps in patterns are bounded, which makes every
-search linear. `languages` are orders in languages other than English; their words are in the form of `readings`, in lower case
+search linear. `languages.jsonl` has orders in languages other than English; their words are in the form of `readings`, in lower case
 and without accents, and a blank at the end of one requires the end of the word. The `examples` of a row are a text that it
 matches and one that it does not.
 
@@ -17,13 +17,14 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
+from itertools import starmap
 
 from memcli.model.characters import ESCAPE, SMUGGLED, is_plain
 from memcli.model.memory import Json, Memory
 from memcli.model.names import text_hash
 from memcli.record import Record, replace
 from memcli.safety.injection.readings import readings
-from memcli.safety.patterns import Literals, RuleFile, compiled, pattern, read_json
+from memcli.safety.patterns import Fragments, Literals, compiled, pattern, read_json, read_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def _forms(low: str) -> list[str]:
 @cache
 def _suspects() -> Suspects:
     """The index of the rules, followed by the rows of other languages; built at first use, since that takes time."""
-    return Suspects([*(rule.needs for rule in RULES), *(groups for groups, _ in LANGUAGES)])
+    return Suspects((*RULES, *LANGUAGES))
 
 
 INSTRUCTIONS = "instructions"
@@ -189,35 +190,39 @@ ESCAPES = "escapes"
 
 
 class InjectionRule:
-    """A pattern for lower-case text on one line, from a row of `rules.json`. `needs`: the text must have a literal of each of
-    these groups.
+    """A row: a text must have a literal of the group `first` and one of each of the groups `others`. All but `first` is decoded at
+    its first use.
 
-    `forbids`: a "never" before the match, or before its group `act`, makes it harmless. `is_local`: a place after it makes it
-    harmless, as in "ignore the previous instructions in the old wiki".
+    A rule has a `pattern` for lower-case text on one line. `forbids`: a "never" before the match, or before its group `act`, makes
+    it harmless. `is_local`: a place after it makes it harmless, as in "ignore the previous instructions in the old wiki". An order
+    in another language has `within`, the most characters between a stem of the first group and one of each other group.
     """
 
-    def __init__(self, row: Mapping[str, Any]) -> None:
-        self._row = row
-        self.reason: str = row["reason"]
-        self.needs: Groups = row["needs"]
-        self.forbids: bool = row.get("forbids", True)
-        self.is_local: bool = row.get("is_local", False)
+    others: Groups
+    reason: str
+    pattern: str
+    forbids: bool
+    is_local: bool
+    within: int
 
-    @cached_property
-    def pattern(self) -> str:
-        """The pattern of `re` with its fragments."""
-        return _FILE.expanded(self._row["pattern"])
+    def __init__(self, first: Sequence[str], row: str) -> None:
+        self.first = first
+        self._line = row
+
+    def __getattr__(self, name: str) -> Any:
+        if "others" not in self.__dict__:
+            _, others, row = json.loads(self._line)
+            row = {"pattern": "", "forbids": True, "is_local": False, "within": 60, "others": others} | row
+            self.__dict__ |= row | {"pattern": _FRAGMENTS.expanded(row["pattern"])}
+        return object.__getattribute__(self, name)
 
 
-_FILE = RuleFile(__package__)
+_FRAGMENTS = Fragments(__package__)
 # Rules are by what a text asks for: rules for known phrasings found little more than half of an unseen set.
-RULES = tuple(map(InjectionRule, _FILE.tables["rules"]))
+RULES = tuple(starmap(InjectionRule, read_rows(__package__, "rules.jsonl")))
 # Their words are stored in the form of readings: folding them took several milliseconds of each first screening.
-LANGUAGES: tuple[tuple[Sequence[Sequence[str]], int], ...] = tuple(
-    (row["groups"], row.get("within", 60)) for row in _FILE.tables["languages"]
-)
-"""For each order in another language: groups of stems, and the most characters between one of the first group and one of
-each other group."""
+LANGUAGES = tuple(starmap(InjectionRule, read_rows(__package__, "languages.jsonl")))
+"""Orders in other languages, as groups of stems."""
 _NEGATIONS = frozenset(
     "nicht niemals nie ne pas jamais no nunca não nao non mai не никогда niet se wird werden".split()
 )
@@ -233,18 +238,17 @@ _STOPS = (". ", "; ", "! ", "? ", "\n\n", "。", "！")
 
 def is_foreign_order(low: str, row: int) -> bool:
     """Whether `low`, which has a stem of each group of the row, has them together in a sentence and not negated."""
-    groups, within = LANGUAGES[row]
-    first, *others = groups
-    for word in first:
+    order = LANGUAGES[row]
+    for word in order.first:
         at = low.find(word)
         while at >= 0:
             end = at + len(word)
             # The text near the stem in the same sentence.
-            before, after = low[max(0, at - within) : at], low[end : end + within]
+            before, after = low[max(0, at - order.within) : at], low[end : end + order.within]
             start = max((before.rfind(stop) + len(stop) for stop in _STOPS if stop in before), default=0)
             stops = [place for stop in _STOPS if (place := after.find(stop)) >= 0]
             window = before[start:] + word + after[: min(stops, default=len(after))]
-            if all(any(other in window for other in group) for group in others):
+            if all(any(other in window for other in group) for group in order.others):
                 before, after = low[max(0, at - _BEFORE) : at], f"{low[end : end + _AFTER]} "
                 is_negated = before.rstrip().endswith(_NEGATED_BEFORE) or _NEGATIONS.intersection(before.split()[-1:])
                 if not is_negated and not any(sign in after for sign in _NEGATED_AFTER):
@@ -262,9 +266,9 @@ _HEAD = 5
 class Suspects:
     """An index that finds rules by their groups of literals: a text must have a literal of each group of a rule."""
 
-    def __init__(self, rules: Sequence[Groups]) -> None:
+    def __init__(self, rules: Sequence[InjectionRule]) -> None:
         self._rules = rules
-        self._literals = Literals(word for groups in rules for group in groups for word in group)
+        self._literals = Literals(word for rule in rules for group in (rule.first, *rule.others) for word in group)
 
     def within(self, low: str) -> list[int]:
         """The numbers of rules that may match `low`, a text in lower case, ascending."""
@@ -282,7 +286,7 @@ class Suspects:
         numbers.update(number for number, signs in by_sign if any(sign in low for sign in signs))
         found = []
         for n in sorted(numbers):
-            for group in sorted(self._rules[n][1:], key=len):
+            for group in sorted(self._rules[n].others, key=len):
                 if not any(word in low for word in group):
                     break
             else:
@@ -295,7 +299,8 @@ class Suspects:
         of_words: dict[str, int] = {}
         of_rules = []
         bit = 1
-        for groups in self._rules:
+        for rule in self._rules:
+            groups = (rule.first, *rule.others)
             of_rules.append(((1 << len(groups)) - 1) * bit)
             for group in groups:
                 for word in group:
@@ -309,9 +314,9 @@ class Suspects:
         literals that do not begin with a Latin letter."""
         by_head: dict[str, list[tuple[int, str]]] = {}
         by_sign = []
-        for number, groups in enumerate(self._rules):
+        for number, rule in enumerate(self._rules):
             signs = []
-            for word in groups[0]:
+            for word in rule.first:
                 if not word[0].isalpha() or word[0] >= "\u0370":  # no Latin letter
                     signs.append(word)
                     continue

@@ -34,13 +34,13 @@ from memcli.safety.patterns import (
 )
 from memcli.safety.secrets.rules import (
     EMAIL,
-    KINDS,
     RULES,
     SHORTEST,
     WITH_FORMAT,
     RuleIndex,
     SecretHit,
     SecretRule,
+    all_kinds,
     merged,
 )
 
@@ -460,7 +460,7 @@ def check_policy(policy: Mapping[str, Json]) -> None:
         )
     for n, item in enumerate(patterns):
         where = f"pii_redaction.patterns[{n}]"
-        if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", item["name"]) or item["name"] in (*KINDS, SECRETS):
+        if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", item["name"]) or item["name"] in (*all_kinds(), SECRETS):
             raise UsageError(
                 f"{where}.name {item['name'][:40]!a} is not a valid pattern name, or a detector has this name",
                 "use at most 40 characters of a-z, 0-9 and _, the first a letter",
@@ -479,11 +479,10 @@ def check_policy(policy: Mapping[str, Json]) -> None:
             )
 
 
-_GROUPS: Mapping[str, frozenset[str]] = {
-    SECRETS: frozenset(KINDS) - {EMAIL},
-    **{kind: frozenset([kind]) for kind in KINDS},
-}
-"""The kinds that each name in the field `detectors` includes."""
+@cache
+def _groups() -> Mapping[str, frozenset[str]]:
+    """The kinds that each name in the field `detectors` includes."""
+    return {SECRETS: frozenset(all_kinds()) - {EMAIL}, **{kind: frozenset([kind]) for kind in all_kinds()}}
 
 
 @lru_cache(8)
@@ -497,7 +496,7 @@ def _chosen(detectors: Sequence[str] | None) -> frozenset[str] | None:
     if detectors is None:
         return None
     for n, name in enumerate(detectors):
-        if name.removeprefix("-") not in _GROUPS:
+        if name.removeprefix("-") not in _groups():
             raise UsageError(
                 f"pii_redaction.detectors[{n}] {name[:40]!a} is not a detector",
                 f"use {SECRETS}, {EMAIL} or a kind such as aws_key; a leading - switches it off",
@@ -506,9 +505,9 @@ def _chosen(detectors: Sequence[str] | None) -> frozenset[str] | None:
         raise UsageError(
             "pii_redaction.detectors is empty", f'use ["-{SECRETS}", "-{EMAIL}"] to switch all detectors off'
         )
-    named = [_GROUPS[name] for name in detectors if not name.startswith("-")]
-    kinds = frozenset().union(*named) if named else frozenset(KINDS)
-    return kinds.difference(*(_GROUPS[name[1:]] for name in detectors if name.startswith("-")))
+    named = [_groups()[name] for name in detectors if not name.startswith("-")]
+    kinds = frozenset().union(*named) if named else frozenset(all_kinds())
+    return kinds.difference(*(_groups()[name[1:]] for name in detectors if name.startswith("-")))
 
 
 def _own_pattern(regex: str, where: str) -> Any:

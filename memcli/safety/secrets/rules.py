@@ -1,23 +1,24 @@
-"""The rules for secrets, from `rules.json`, and an index that finds the rules to try on a text.
+"""The rules for secrets, from `formats.jsonl` and `contexts.jsonl`, and an index that finds the rules to try on a text.
 
-A row of the file is a SecretRule, the most specific first, or has `prefixes` instead of a pattern: words that begin with one of
-them, case-sensitive, followed by `body`. With `beside`, the prefix alone is too frequent, and the text must also have one of
-these names. `examples` are a text that the rule matches and one that it does not; a bar in them prevents that scanners report
-this repository.
+A row is a SecretRule, the most specific first: its keywords (a list, or words separated by blanks), and an object with `pattern`
+or with `body`. The latter finds words that begin with one of the `prefixes`, case-sensitive, followed by `body`; these are
+the keywords, unless they are too frequent alone. `examples` are a text that the rule matches and one that it does not; a bar in them
+prevents that scanners report this repository.
 
 Labels: words that introduce a secret, in several languages, and words that change their meaning.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 
 from memcli.record import Record, replace
 from memcli.regex import regex
-from memcli.safety.patterns import Literals, RuleFile, pattern, read_json
+from memcli.safety.patterns import Fragments, Literals, pattern, read_json, read_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ _DISTINCT = 5
 
 
 class SecretRule:
-    """A rule that finds one kind of secret, from a row of `rules.json`.
+    """A rule that finds one kind of secret, from a row of the data.
 
     The rule is tried on texts with one of `keywords`, of which those in lower case match any case. They are searched in words
     of at least 20 characters, the least length of a token, unless with `is_apart`, where the keyword is outside of the secret.
@@ -109,35 +110,45 @@ class SecretRule:
     all rules.
     """
 
-    # No Record, and patterns at their first use: there are hundreds of rules, and most texts need none.
-    def __init__(self, row: Mapping[str, Any], rank: int = 0) -> None:
-        self._row = row
+    kind: str
+    is_apart: bool
+    entropy: float
+    judge: str
+    is_table: bool
+
+    # No Record, and all but the keywords at the first use: there are hundreds of rules, and most texts need none.
+    def __init__(self, words: str | Sequence[str], row: str, rank: int = 0) -> None:
+        self.keywords = (_KEYWORDS.get(words) or words.split()) if isinstance(words, str) else words
+        self._line = row
         self.rank = rank
-        self.kind: str = row["kind"]
-        self.judge: str = row.get("judge", "")
-        self.entropy: float = row.get("entropy", 0.0)
-        self.is_table: bool = row.get("is_table", False)
-        self.is_apart: bool = row.get("is_apart", "beside" in row)
-        words = row["keywords"] if "keywords" in row else (row.get("beside") or row["prefixes"]).split()
-        self.keywords: Sequence[str] = _KEYWORDS[words] if isinstance(words, str) else words
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._row:
+            raise AttributeError(name)
+        return self._row[name]
+
+    @cached_property
+    def _row(self) -> Mapping[str, Any]:
+        words, row = json.loads(self._line)
+        return {"prefixes": words, "entropy": 0.0, "judge": "", "is_apart": "prefixes" in row, "is_table": False} | row
 
     @cached_property
     def pattern(self) -> str:
         """A pattern of RE2; its first group, if any, is the secret."""
-        if "prefixes" not in self._row:
-            return _FILE.expanded(self._row["pattern"])
+        if "body" not in self._row:
+            return _FRAGMENTS.expanded(self._row["pattern"])
         start = "|".join(map(re.escape, self._row["prefixes"].split()))
-        return rf"(?:^|[^0-9A-Za-z-])((?:{start}){_FILE.expanded(self._row['body'])})(?:[^0-9A-Za-z]|$)"
+        return rf"(?:^|[^0-9A-Za-z-])((?:{start}){_FRAGMENTS.expanded(self._row['body'])})(?:[^0-9A-Za-z]|$)"
 
     @cached_property
     def probe(self) -> str:
         """A linear pattern of `re` that must match the text in lower case too, so that RE2 need not be loaded for a frequent
         keyword; empty for none."""
-        if "prefixes" not in self._row:
-            return _FILE.expanded(self._row.get("probe", ""))
-        if "beside" in self._row:
-            return _FILE.expanded("{LONG_WORD}")
+        if "body" not in self._row:
+            return _FRAGMENTS.expanded(self._row.get("probe", ""))
         prefixes = self._row["prefixes"].split()
+        if prefixes != self.keywords:
+            return _FRAGMENTS.expanded("{LONG_WORD}")
         start = "|".join(map(re.escape, prefixes)).lower()
         return rf"(?:{start})\S{{16}}" if min(map(len, prefixes)) < _DISTINCT else ""
 
@@ -178,7 +189,7 @@ def merged(hits: Sequence[SecretHit], marks: Sequence[tuple[int, int]]) -> list[
 
 _FOREIGN = (*FOREIGN, *FOREIGN_PHRASES)
 _KEYWORDS = {"FOREIGN": tuple(word.lower() for word in _FOREIGN)}
-_FILE = RuleFile(
+_FRAGMENTS = Fragments(
     __package__,
     {
         "KEY": KEY,
@@ -188,11 +199,19 @@ _FILE = RuleFile(
 )
 
 
-# Rules of our own: of two libraries that were tried, one missed a fifth of the secrets, the other most.
-RULES = tuple([SecretRule(row, rank) for rank, row in enumerate([*_FILE.tables["formats"], *_FILE.tables["contexts"]])])
-KINDS = tuple(dict.fromkeys(rule.kind for rule in RULES))
-WITH_FORMAT = len(_FILE.tables["formats"])
+_FORMATS = list(read_rows(__package__, "formats.jsonl"))
+WITH_FORMAT = len(_FORMATS)
 """The rank of the first rule that finds a secret by the text around it, and not by its format."""
+_ROWS = enumerate([*_FORMATS, *read_rows(__package__, "contexts.jsonl")])
+# Rules of our own: of two libraries that were tried, one missed a fifth of the secrets, the other most.
+RULES = tuple([SecretRule(words, row, rank) for rank, (words, row) in _ROWS])
+
+
+@cache
+def all_kinds() -> tuple[str, ...]:
+    """The kinds of secrets, each once."""
+    return tuple(dict.fromkeys(rule.kind for rule in RULES))
+
 
 SHORTEST = 6
 TOKEN = 20
