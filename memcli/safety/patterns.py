@@ -150,7 +150,7 @@ _FEW = 12
 """Up to so many literals are searched one by one."""
 _PLENTY = 400_000
 """Searching more characters than this without RE2 takes longer than loading it and compiling the patterns."""
-_LONG = 4000
+LONG = 4000
 """A text of fewer characters is searched for all literals one by one."""
 _PART = 4
 """The number of characters at the beginning of a literal by which it is ruled out in a long text."""
@@ -181,7 +181,7 @@ class Literals:
         found = self.at_once(text)
         if found is not None:
             return found
-        if len(text) < _LONG:
+        if len(text) < LONG:
             return frozenset([literal for literal in self._literals if literal in text])
         # A set of all beginnings in a long text rules out most literals in one pass. Words repeat, so each is taken once.
         words = "\n".join(dict.fromkeys(text.split()))
@@ -290,13 +290,13 @@ def read_json(package: str, name: str) -> Any:
     return json.loads(_read(package, name))
 
 
-def read_rows(package: str, name: str) -> Iterator[tuple[Any, str]]:
-    """Yields the rows of a JSON Lines file in the folder of an imported package: the first item of each array, and its line."""
-    # To decode all rows whole takes a tenth of a short command, which needs few of them.
+def read_rows(package: str, name: str) -> list[tuple[Any, str]]:
+    """The rows of a JSON Lines file in the folder of an imported package: the first item of each array, and its line."""
+    # To decode all rows whole takes a tenth of a short command, which needs few of them; and a string of all lines would take
+    # four bytes a character, because of those beyond ASCII.
     first = json.JSONDecoder().raw_decode
-    for line in _read(package, name).decode().split("\n"):
-        if line:
-            yield first(line, 1)[0], line
+    lines = [line.decode() for line in _read(package, name).split(b"\n") if line]
+    return [(first(line, 1)[0], line) for line in lines]
 
 
 def _read(package: str, name: str) -> bytes:

@@ -259,7 +259,7 @@ def test_a_run_of_the_keyboard_hides_no_token() -> None:
 )
 def test_the_probe_lets_every_address_through(address: str) -> None:
     (rule,) = [rule for rule in RULES if rule.kind == "email"]
-    assert rule in RuleIndex.of(RULES).suspects(address)
+    assert rule in RuleIndex(RULES).suspects(address)
 
 
 def test_an_address_alone_and_in_a_diff_is_found_and_a_decorator_or_a_call_is_none() -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import starmap
 
@@ -259,6 +259,8 @@ def is_foreign_order(low: str, row: int) -> bool:
 
 Groups = Sequence[Sequence[str]]
 _PUNCTUATION = bytes.maketrans(b"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", b" " * 32)
+_FEW = 400
+"""A text of fewer characters is searched for all literals of first groups."""
 _HEAD = 5
 """The number of characters of a literal by which its rules are found without RE2."""
 
@@ -280,18 +282,22 @@ class Suspects:
                 bits |= of_words[word]
             return [number for number, wanted in enumerate(of_rules) if bits & wanted == wanted]
         # Without RE2, rules are checked one by one where their first group may have a word, small groups first.
+        if len(low) < _FEW:  # one by one: the index takes longer to make
+            few = [n for n, rule in enumerate(self._rules) if any(word in low for word in rule.first)]
+            return self._with_others(few, low)
         by_head, by_sign = self._index
         heads = {word[:_HEAD] for word in _words(low)} & by_head.keys()
         numbers = {number for head in heads for number, word in by_head[head] if word in low}
         numbers.update(number for number, signs in by_sign if any(sign in low for sign in signs))
-        found = []
-        for n in sorted(numbers):
-            for group in sorted(self._rules[n].others, key=len):
-                if not any(word in low for word in group):
-                    break
-            else:
-                found.append(n)
-        return found
+        return self._with_others(numbers, low)
+
+    def _with_others(self, numbers: Iterable[int], low: str) -> list[int]:
+        """Those of the rules with a literal of their first group in `low` that have one of each other group there."""
+        return [
+            n
+            for n in sorted(numbers)
+            if all(any(word in low for word in group) for group in sorted(self._rules[n].others, key=len))
+        ]
 
     @cached_property
     def _bits(self) -> tuple[dict[str, int], list[int]]:

@@ -366,7 +366,7 @@ class Detector:
                 for word, rules in suspects.items()
                 if (left := [rule for rule in rules if re2_pattern(without_assertions(rule.pattern)).search(data)])
             }
-        narrow._index = RuleIndex(suspects)
+        narrow._index = RuleIndex(list(dict.fromkeys(chain.from_iterable(suspects.values()))), suspects)
         return narrow if self._own or narrow._index else None
 
     def is_suspect(self, text: str) -> bool:
@@ -488,7 +488,7 @@ def _groups() -> Mapping[str, frozenset[str]]:
 @lru_cache(8)
 def _index(kinds: frozenset[str] | None) -> RuleIndex:
     """The index of the rules of these kinds; None for all."""
-    return RuleIndex.of(RULES if kinds is None else [rule for rule in RULES if rule.kind in kinds])
+    return RuleIndex(RULES if kinds is None else [rule for rule in RULES if rule.kind in kinds])
 
 
 def _chosen(detectors: Sequence[str] | None) -> frozenset[str] | None:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cache, cached_property, lru_cache
 
 from memcli.record import Record, replace
 from memcli.regex import regex
-from memcli.safety.patterns import Fragments, Literals, pattern, read_json, read_rows
+from memcli.safety.patterns import LONG, Fragments, Literals, pattern, read_json, read_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ _FRAGMENTS = Fragments(
 )
 
 
-_FORMATS = list(read_rows(__package__, "formats.jsonl"))
+_FORMATS = read_rows(__package__, "formats.jsonl")
 WITH_FORMAT = len(_FORMATS)
 """The rank of the first rule that finds a secret by the text around it, and not by its format."""
 _ROWS = enumerate([*_FORMATS, *read_rows(__package__, "contexts.jsonl")])
@@ -218,24 +218,12 @@ TOKEN = 20
 
 
 class RuleIndex:
-    """Rules by their keywords, of which a text must have one."""
+    """Rules by their keywords, of which a text must have one; only `words` count, if given."""
 
-    def __init__(self, rules: Mapping[str, Sequence[SecretRule]], literals: Literals | None = None) -> None:
-        """`literals` searches these keywords, and maybe others, in lower case; it is made from the keywords by default."""
+    def __init__(self, rules: Sequence[SecretRule], words: Collection[str] | None = None) -> None:
         self._rules = rules
-        self._spellings: dict[str, list[str]] = {}
-        for word in rules:
-            self._spellings.setdefault(word.lower(), []).append(word)
-        self._literals = literals or Literals(self._spellings)
-
-    @staticmethod
-    def of(rules: Iterable[SecretRule]) -> RuleIndex:
-        """The index of these rules."""
-        table: dict[str, list[SecretRule]] = {}
-        for rule in rules:
-            for word in rule.keywords:
-                table.setdefault(word, []).append(rule)
-        return RuleIndex(table)
+        self._words = words
+        self._literals = Literals(word.lower() for rule in rules for word in (words or rule.keywords))
 
     def __bool__(self) -> bool:
         return bool(self._rules)
@@ -243,33 +231,46 @@ class RuleIndex:
     @cached_property
     def formats(self) -> RuleIndex:
         """The index of the rules that find a secret by its format."""
-        left = {word: [rule for rule in rules if rule.rank < WITH_FORMAT] for word, rules in self._rules.items()}
-        return RuleIndex({word: rules for word, rules in left.items() if rules}, self._literals)
+        return RuleIndex([rule for rule in self._rules if rule.rank < WITH_FORMAT], self._words)
 
     def suspects(self, text: str) -> list[SecretRule]:
         """The rules that may find a secret in `text`, each once."""
         return list(dict.fromkeys(rule for rules in self.by_keyword(text).values() for rule in rules))
 
     def by_keyword(self, text: str) -> dict[str, list[SecretRule]]:
-        """The keywords in `text`, each with the rules that may find a secret.
-
-        All are searched at once in lower case, and the ones found then in their own case.
-        """
+        """The keywords in `text`, each with the rules that may find a secret."""
+        suspects: dict[str, list[SecretRule]] = {}
         if not self._rules or len(text) < SHORTEST:
-            return {}
+            return suspects
         low = text.lower()
-        suspects = {}
         probed = {"": True}
-        for found in sorted(self._literals.within(low)):
-            for word in self._spellings.get(found, ()):
-                read = low if word == found else text
-                rules = self._rules[word] if word in read else ()
-                for probe in {rule.probe for rule in rules} - probed.keys():
-                    probed[probe] = pattern(probe).occurs(low, is_exact=False)
-                left = [rule for rule in rules if probed[rule.probe] and (rule.is_apart or word in _tokens(read))]
-                if left:
-                    suspects[word] = left
+        for rule in self._with_keyword(text, low):
+            for word in rule.keywords:
+                read = low if word == word.lower() else text
+                if word not in read or (self._words is not None and word not in self._words):
+                    continue
+                if rule.probe not in probed:
+                    probed[rule.probe] = pattern(rule.probe).occurs(low, is_exact=False)
+                if probed[rule.probe] and (rule.is_apart or word in _tokens(read)):
+                    suspects.setdefault(word, []).append(rule)
         return suspects
+
+    def _with_keyword(self, text: str, low: str) -> Iterable[SecretRule]:
+        """The rules with a keyword in the text, or in `low`, the same in lower case."""
+        found = self._literals.at_once(low) if len(text) < LONG else self._literals.within(low)
+        if found is not None:
+            return dict.fromkeys([rule for word in found for rule in self._by_literal[word]])
+        # One by one: a table by keyword takes longer to make than a short command searches.
+        both = low if low == text else f"{low}\n{text}"
+        return [rule for rule in self._rules if any(word in both for word in rule.keywords)]
+
+    @cached_property
+    def _by_literal(self) -> dict[str, list[SecretRule]]:
+        table: dict[str, list[SecretRule]] = {}
+        for rule in self._rules:
+            for word in rule.keywords:
+                table.setdefault(word.lower(), []).append(rule)
+        return table
 
 
 @lru_cache(2)
