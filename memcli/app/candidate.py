@@ -15,7 +15,7 @@ from memcli.model.memory import Json, Memory
 from memcli.model.names import check_id, check_path, marked, short_digest, show
 from memcli.model.shapes import MEMORY_FIELDS, OBSERVED, READ_SOURCES, TEXT, TEXTS, Shape, problem
 from memcli.record import Record, field, replace
-from memcli.safety.injection import ACCEPTED, UNTRUSTED
+from memcli.safety.screening import ACCEPTED, UNTRUSTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

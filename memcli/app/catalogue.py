@@ -19,8 +19,7 @@ from memcli.model.memory import Memory
 from memcli.model.names import MEMORY_MARK, SHORTEST, ids_of
 from memcli.model.space import Policy, Space, find_reference
 from memcli.record import Record, replace
-from memcli.safety.injection import Overview, screened
-from memcli.safety.secrets.redact_memory import clean_paths
+from memcli.safety.screening import Overview, screened
 from memcli.settings import BESIDE
 
 TYPE_CHECKING = False
@@ -339,7 +338,7 @@ def load_tree(workspace: Workspace, under: str, depth: int | None) -> tuple[Tree
         memories = [Overview(stored, shown, is_reviewed) for stored, shown in found]
         cut = [path for path, what in places if what == ""]
         branches = Counter[str]()
-        for path, shown in zip(cut, clean_paths(workspace.redactor.on_the_way_out(first.policy), cut), strict=True):
+        for path, shown in zip(cut, workspace.redactor.paths(cut, first.policy), strict=True):
             branches[shown] += first.count(CatalogueFilter(under=path))
         return tree(((memory.path, memory) for memory in memories), branches), others
 

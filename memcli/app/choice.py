@@ -12,7 +12,7 @@ from memcli.model.recall import TEXT, Hit, Opposed, Query, Ranking, Section, in_
 from memcli.policy.answer import answer_of
 from memcli.record import Record, field, replace
 from memcli.regex import regex
-from memcli.safety.injection import inspect, is_accepted
+from memcli.safety.screening import inspect, is_accepted
 from memcli.settings import is_beside
 from memcli.text.words import terms
 

@@ -24,7 +24,7 @@ from memcli.policy.draft import Draft, check_references, consistent, find, resol
 from memcli.policy.triggers import check_triggers
 from memcli.ports import Shelf
 from memcli.record import replace
-from memcli.safety.injection import ACCEPTED, UNTRUSTED, screened, without_marks
+from memcli.safety.screening import ACCEPTED, UNTRUSTED, screened, without_marks
 from memcli.safety.secrets.redact_memory import FLAGS, with_flags
 from memcli.settings import is_journal
 

@@ -13,7 +13,7 @@ from memcli.model.recall import Query
 from memcli.model.usage import INJECT
 from memcli.policy.triggers import TriggerSet
 from memcli.record import Record
-from memcli.safety.injection import inspect, is_accepted
+from memcli.safety.screening import inspect, is_accepted
 
 _MAX_LINE = 200
 

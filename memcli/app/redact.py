@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from functools import cache
 
 from memcli.codec.canonical import encode
 from memcli.codec.memory import memory_from_json, memory_to_json
 from memcli.errors import UsageError
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import Json, Memory, is_vetted
 from memcli.model.names import text_hash
 from memcli.model.space import Policy, Space
 from memcli.record import replace
-from memcli.safety.secrets.detector import Detector
-from memcli.safety.secrets.redact_memory import Redacted, clean_memories, clean_paths, clean_values, redact_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
     from memcli.ports import Store
+    from memcli.safety.secrets.detector import Detector
+    from memcli.safety.secrets.redact_memory import Redacted
 
 SUMMARY = ("id", "path", "kind", "summary_micro", "tags", "superseded_by")
 """The fields that a list shows."""
@@ -78,6 +79,8 @@ class Redactor:
         # spaces.
         key = encode(dict(policy))
         if key not in self._by_policy:
+            from memcli.safety.secrets.detector import Detector  # hundreds of rules: vetted memories need none
+
             made = self._by_policy[key] = Detector(policy, self._sign, has_shared_key=self._has_shared_key)
             for name in made.ignored:
                 self._warn(
@@ -87,14 +90,28 @@ class Redactor:
 
     def take_in(self, space: str, fields: Mapping[str, Json]) -> Redacted:
         """The redacted fields of a memory to be stored, and the kinds of removed secrets. Raises as `detector`."""
+        from memcli.safety.secrets.redact_memory import redact_fields
+
         return redact_fields(self.detector(space), fields)
 
     def names(self, space: str, names: Sequence[str]) -> list[str]:
         """The paths or names of files, redacted as their memories have them. Raises as `detector`."""
+        from memcli.safety.secrets.redact_memory import clean_paths
+
         return clean_paths(self.detector(space), names)
+
+    def paths(self, paths: Sequence[str], policy: Policy) -> list[str]:
+        """The paths, redacted for output by a policy."""
+        from memcli.safety.secrets.redact_memory import clean_paths
+
+        return clean_paths(self.on_the_way_out(policy), paths)
 
     def show(self, memories: Sequence[Memory], policy: Policy, only: Sequence[str] = ()) -> list[Memory]:
         """The memories, redacted for output by the policy of their space: all fields, or `only` these."""
+        if all(map(is_vetted, memories)):
+            return list(memories)
+        from memcli.safety.secrets.redact_memory import clean_memories
+
         detector = self.on_the_way_out(policy)
         shown: list[Memory] = []
         for start in range(0, len(memories), _BLOCK):
@@ -109,12 +126,14 @@ class Redactor:
 
     def cleaner(self, policy: Policy) -> Callable[[str], str]:
         """A function that redacts a text for output by a policy."""
-        detector = self.on_the_way_out(policy)
-        return lambda text: detector.redact(text)[0]
+        detector = cache(lambda: self.on_the_way_out(policy))
+        return lambda text: detector().redact(text)[0]
 
     def clean_space(self, space: Space) -> tuple[Space, int]:
         """The space with memories and header redacted for output, and the number of them that had secrets. The hashes are
         those of the redacted texts."""
+        from memcli.safety.secrets.redact_memory import clean_values
+
         detector = self.on_the_way_out(space.policy)
         shown = self.show(space.objects, space.policy)
         objects = [one if one is was else _rehashed(one) for one, was in zip(shown, space.objects, strict=True)]
@@ -143,6 +162,8 @@ def _rehashed(memory: Memory) -> Memory:
 def redacted_space(workspace: Workspace, target: str, incoming: Space) -> tuple[Space, Mapping[str, int]]:
     """A space to be imported as `target`, redacted, and the number of redactions by kind. The policy of an existing target
     applies, or else that of `incoming`."""
+    from memcli.safety.secrets.redact_memory import redact_fields
+
     redactor = workspace.redactor
     is_new = target not in workspace.store.spaces()
     detector = redactor.by_policy(incoming.policy.pii_redaction) if is_new else redactor.detector(target)

@@ -20,8 +20,8 @@ from memcli.model.space import Change
 from memcli.model.usage import COMPACTION
 from memcli.policy.retention import Place
 from memcli.record import Record, field, replace
-from memcli.safety.injection import without_marks
 from memcli.safety.recalled import own_words
+from memcli.safety.screening import without_marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

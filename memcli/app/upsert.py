@@ -16,7 +16,7 @@ from memcli.model.space import Change
 from memcli.policy.draft import Draft, check_references, consistent, find, is_auto_pinned
 from memcli.policy.retention import Place, is_of_source, outdated, room_for
 from memcli.record import Record, as_dict, replace
-from memcli.safety.injection import UNTRUSTED, is_marked, screened
+from memcli.safety.screening import UNTRUSTED, is_marked, screened
 from memcli.safety.secrets.redact_memory import FLAGS, with_flags
 
 TYPE_CHECKING = False

@@ -20,7 +20,7 @@ from memcli.model.links import MUTUAL, SUPERSEDES, elsewhere, target
 from memcli.model.memory import Memory
 from memcli.model.shapes import RELATIONS
 from memcli.record import Record, replace
-from memcli.safety.injection import Overview
+from memcli.safety.screening import Overview
 from memcli.summarize.keyphrases import extract
 from memcli.summarize.sentences import BREAK, PARTICIPLE, VAGUE_WORD, classify, path_words, split
 from memcli.text.words import terms

@@ -16,11 +16,9 @@ from memcli.codec.canonical import encode_line
 from memcli.codec.space import policy_to_json
 from memcli.errors import MemcliError, StoreError
 from memcli.index.database import IN_MEMORY, connect, copy, identity, is_outdated, open_known, remove
-from memcli.index.tables import FileTables, IndexSource, Show, TooMuchError
+from memcli.index.tables import FileTables, IndexSource, Screen, TooMuchError
 from memcli.index.view import IndexedSpace, Semantic
 from memcli.model.space import size_of
-from memcli.safety.secrets.detector import Detector
-from memcli.safety.secrets.redact_memory import find_in_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,6 +65,8 @@ def _renew(connection: sqlite3.Connection, source: IndexSource, path: str, most:
     if stored(connection, "fingerprint") == snapshot.fingerprint:
         return
     from memcli.index.update import update
+    from memcli.safety.secrets.detector import Detector
+    from memcli.safety.secrets.redact_memory import find_in_memory
 
     # Within the transaction, as an eraser leaves its stamp under the same lock.
     if path != IN_MEMORY and is_outdated(path, snapshot):
@@ -157,7 +157,7 @@ class CachedIndex:
     written.
 
     With `live`, the folder of another such index, vectors are stored there, and a new index begins as a copy of that
-    one. `place` overrides the file of a space's index; `show` rewrites memories before they are indexed. `embedder` is
+    one. `place` overrides the file of a space's index; `screen` is applied to memories before they are indexed. `embedder` is
     called once, when the first vector is needed. `warn` gets the reason why the cache is not used.
     """
 
@@ -168,12 +168,12 @@ class CachedIndex:
         warn: Callable[[str], None],
         progress: Progress | None = None,
         live: str | None = None,
-        show: Show = lambda memories, _: memories,
+        screen: Screen | None = None,
         place: Callable[[str], str] | None = None,
     ) -> None:
         self._path = place or (lambda space: os.path.join(folder, f"{space}.index"))
         self._folder = folder
-        self._show = show
+        self._screen = screen or Screen()
         self._live = folder if live is None else live
         self._semantic = Semantic(embedder, self._open_vectors)
         self._warn = warn
@@ -235,7 +235,7 @@ class CachedIndex:
         return self._semantic.question(topic)
 
     def _source(self, snapshot: Snapshot) -> IndexSource:
-        return IndexSource(snapshot, self._show)
+        return IndexSource(snapshot, self._screen)
 
     def _view_of(self, tables: FileTables) -> IndexedSpace:
         return IndexedSpace(tables, self._semantic, self._warn, self._progress)
@@ -322,10 +322,10 @@ class ReusedIndex(CachedIndex):
         embedder: Callable[[], Embedder | None],
         warn: Callable[[str], None],
         progress: Progress | None = None,
-        show: Show = lambda memories, _: memories,
+        screen: Screen | None = None,
         place: Callable[[str], str] | None = None,
     ) -> None:
-        super().__init__(folder, embedder, warn, progress, show=show, place=place)
+        super().__init__(folder, embedder, warn, progress, screen=screen, place=place)
         self._views: OrderedDict[str, ReusedSpace] = OrderedDict()
         self._seen: tuple[object, int] | None = None
 

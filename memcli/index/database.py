@@ -9,6 +9,7 @@ from contextlib import closing, suppress
 from itertools import chain
 
 from memcli import beneath
+from memcli.safety import VERSION as SAFETY_VERSION
 from memcli.text.words import VERSION as ANALYSIS_VERSION
 
 TYPE_CHECKING = False
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from memcli.ports import Snapshot
 
-VERSION = f"19/{ANALYSIS_VERSION}"
+VERSION = f"20/{ANALYSIS_VERSION}/{SAFETY_VERSION}"
 IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
@@ -62,7 +63,8 @@ CREATE TABLE memory (
     is_read INTEGER NOT NULL,
     tells INTEGER NOT NULL,
     characters INTEGER NOT NULL,
-    is_odd INTEGER NOT NULL
+    is_odd INTEGER NOT NULL,
+    seal BLOB NOT NULL
 );
 CREATE INDEX memory_id ON memory (id);
 CREATE INDEX memory_start ON memory (start);
@@ -77,7 +79,7 @@ CREATE INDEX memory_pinned ON memory (row) WHERE pinned;
 CREATE INDEX memory_triggers ON memory (row) WHERE triggers <> '';
 CREATE INDEX memory_limited ON memory (row) WHERE hidden OR valid_from <> '' OR valid_until <> '';
 CREATE TABLE piece (start INTEGER PRIMARY KEY, at INTEGER NOT NULL, length INTEGER NOT NULL);
-CREATE VIEW place AS SELECT row, id, length, start + coalesce(
+CREATE VIEW place AS SELECT row, id, length, seal, start + coalesce(
     (SELECT at - piece.start FROM piece WHERE piece.start <= memory.start ORDER BY piece.start DESC LIMIT 1), 0
 ) AS start FROM memory;
 CREATE TABLE passage (

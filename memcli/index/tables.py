@@ -88,19 +88,29 @@ class SpaceTables(Protocol):
         """Closes the connection."""
 
 
-Show = Callable[[Sequence[Memory], Policy], Sequence[Memory]]
-"""Redacts memories for storage outside of the space file, according to its policy; memories without secrets are unchanged."""
+class Screen(Record):
+    """How the texts of memories are screened. `show` redacts memories for storage outside of the space file, according to its
+    policy; those without secrets are unchanged. `is_plain`: the memory has no instructions to an agent. `sealer` returns a function
+    from bytes to a digest that only this user can make, None where there can be none under a policy."""
+
+    show: Callable[[Sequence[Memory], Policy], Sequence[Memory]] = lambda memories, _: memories
+    is_plain: Callable[[Memory], bool] = lambda _: False
+    sealer: Callable[[Policy], Callable[[bytes], bytes] | None] = lambda _: None
 
 
 class IndexSource(Record):
-    """The source of an index: a version of a space, and `show`, which redacts secrets that were written into the file by hand."""
+    """The source of an index: a version of a space, and the screen for what was written into the file by hand."""
 
     snapshot: Snapshot
-    show: Show = lambda memories, _: memories
+    screen: Screen = Screen()
 
     def clean(self, memories: Sequence[Memory]) -> Sequence[Memory]:
         """The memories as an index may store them."""
-        return self.show(memories, self.snapshot.header().policy) if memories else memories
+        return self.screen.show(memories, self.snapshot.header().policy) if memories else memories
+
+    def sealer(self) -> Callable[[bytes], bytes] | None:
+        """The function that seals the bytes of a memory, if there is one."""
+        return self.screen.sealer(self.snapshot.header().policy)
 
 
 class TooMuchError(Exception):
@@ -156,15 +166,25 @@ class FileTables:
         return int(self.connection.execute("SELECT count(*) FROM vocabulary").fetchone()[0])
 
     def read(self, ids: Sequence[str]) -> list[Memory]:
-        places = {
-            place[0]: place for place in self.select("SELECT id, start, length FROM place WHERE id IN ?", list(ids))
-        }
-        return self.source.snapshot.fetch([places[name] for name in ids])
+        found = self.select("SELECT id, id, start, length, seal FROM place WHERE id IN ?", list(ids))
+        return self._fetched(ids, found)
 
     def fetch(self, rows: Sequence[int]) -> list[Memory]:
-        found = self.select("SELECT row, id, start, length FROM place WHERE row IN ?", list(rows))
-        places = {row: (name, start, length) for row, name, start, length in found}
-        return self.source.snapshot.fetch([places[row] for row in rows])
+        found = self.select("SELECT row, id, start, length, seal FROM place WHERE row IN ?", list(rows))
+        return self._fetched(rows, found)
+
+    def _fetched(self, keys: Sequence[Any], found: Iterable[tuple[Any, ...]]) -> list[Memory]:
+        """The memories of `keys`, the first values of `found`."""
+        places, seals = {}, {}
+        for key, name, start, length, seal in found:
+            places[key], seals[name] = (name, start, length), seal
+        seal_of = self.source.sealer() if any(seals.values()) else None
+
+        # The index is a file that an archive may bring along: what it says of a text counts only under the seal of this user.
+        def are_vetted(name: str, data: bytes) -> bool:
+            return seal_of is not None and seals[name] == seal_of(data)
+
+        return self.source.snapshot.fetch([places[key] for key in keys], are_vetted)
 
     def keep_clusters(self, model: str, data: str) -> None:
         with suppress(sqlite3.Error):  # clusters that cannot be stored are computed again

@@ -267,12 +267,13 @@ def update(
     except CorruptError:
         snapshot.load()  # raises an error with the exact position of the damage
         raise
-    # Many new memories were redacted by the writer that noted them, or belong to a derived space, which nobody edits;
-    # otherwise secrets may have been written into the file by hand.
-    may_be_of_a_hand = len(found.new) <= _FEW or (found.count >= 0 and not snapshot.header().policy.is_derived)
-    shown = source.clean(read) if may_be_of_a_hand else read
+    shown = source.clean(read)
+    seal = source.sealer()
     memories = [
-        (memory, (digest, start, len(data)))
+        (
+            memory,
+            (digest, start, len(data), seal(data) if seal and memory is was and source.screen.is_plain(was) else b""),
+        )
         for memory, was, (digest, data, start) in zip(shown, read, found.new, strict=True)
         if memory.id == was.id  # an id with a secret must not be stored, so the file could not be searched for it
     ]
@@ -365,11 +366,12 @@ def _followed(connection: sqlite3.Connection, snapshot: Snapshot, steps: Sequenc
     return _Difference(gone, new, pieces=pieces)
 
 
-def _insert(connection: sqlite3.Connection, memory: Memory, place: tuple[bytes, int, int], *, tells: bool) -> int:
-    """Adds a memory, whose digest, start and length in the file are `place`; returns its row."""
+def _insert(
+    connection: sqlite3.Connection, memory: Memory, place: tuple[bytes, int, int, bytes], *, tells: bool
+) -> int:
+    """Adds a memory, whose digest, start and length in the file, and seal, are `place`; returns its row."""
     records = records_of(memory, tells=tells)
-    digest, start, length = place
-    entry = {**records.entry, "digest": digest, "start": start, "length": length}
+    entry = {**records.entry, **dict(zip(("digest", "start", "length", "seal"), place, strict=True))}
     inserted = f"INSERT INTO memory ({', '.join(entry)}) VALUES ({', '.join('?' * len(entry))})"
     row = connection.execute(inserted, tuple(entry.values())).lastrowid or 0
     connection.execute(
@@ -393,13 +395,13 @@ def _tell_once(connection: sqlite3.Connection, source: IndexSource, commits: Ite
     """Indexes the message of each commit with the file of the least id, after files were added or removed."""
     for commit in sorted(set(commits) - {""}):
         # With the condition of the partial index, without which the whole table would be read for each commit.
-        found = "SELECT row, tells, digest, start, length FROM memory WHERE commit_hash = ? AND commit_hash <> '' ORDER BY id, row"
+        found = "SELECT row, tells, digest, start, length, seal FROM memory WHERE commit_hash = ? AND commit_hash <> '' ORDER BY id, row"
         rows = connection.execute(found, (commit,)).fetchall()
-        for n, (row, tells, digest, start, length) in enumerate(rows):
+        for n, (row, tells, *place) in enumerate(rows):
             if bool(tells) != (n == 0):
                 memory = _read(connection, source, row)
                 delete(connection, [row])
-                _insert(connection, memory, (digest, start, length), tells=n == 0)
+                _insert(connection, memory, tuple(place), tells=n == 0)
 
 
 def _groups_of(connection: sqlite3.Connection, rows: Iterable[int]) -> set[str]:

@@ -33,7 +33,13 @@ TRIGGERED_KINDS = ("constraint", "negative", "procedure")
 """The kinds that are recalled, or checked by `guard`, when one of their triggers matches."""
 
 
-class Memory(Record, kw_only=True):
+class _Vettable:
+    """Has a mark of one object: a changed copy of a record does not inherit it."""
+
+    __slots__ = ("is_vetted",)
+
+
+class Memory(_Vettable, Record, kw_only=True):
     """One stored object. Times are RFC 3339 in UTC; nested values are plain JSON, never changed in place.
 
     `extra` has the fields that this version does not know; they are written back unchanged.
@@ -103,6 +109,17 @@ class Memory(Record, kw_only=True):
     def effective_importance(self) -> float:
         """The importance of the memory, 0..1; by default that of its kind."""
         return default_importance(self.kind) if self.importance is None else self.importance
+
+
+def vetted(memory: Memory) -> Memory:
+    """The same memory, marked as read from bytes in which this user's memcli found no secret and no instruction."""
+    object.__setattr__(memory, "is_vetted", True)
+    return memory
+
+
+def is_vetted(memory: Memory) -> bool:
+    """Whether this object has the mark of `vetted`."""
+    return hasattr(memory, "is_vetted")
 
 
 def holds(memory: Memory, at: str) -> bool:

@@ -60,8 +60,11 @@ class Snapshot(Protocol):
     def header(self) -> Space:
         """The space without its objects. Raises CorruptError."""
 
-    def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
-        """The memories at these (id, offset, length), in this order. Raises CorruptError."""
+    def fetch(
+        self, places: Sequence[tuple[str, int, int]], are_vetted: Callable[[str, bytes], bool] | None = None
+    ) -> list[Memory]:
+        """The memories at these (id, offset, length), in this order. One is marked as vetted if `are_vetted` accepts its id and
+        its bytes. Raises CorruptError."""
 
     def is_before(self, time: int) -> bool:
         """Whether the space has been written since this snapshot, and the snapshot is of before `time`, in nanoseconds."""

@@ -10,7 +10,7 @@ from memcli.codec.memory import DELETED, memory_to_json
 from memcli.model.memory import Json, Memory
 from memcli.policy.ageing import confirmed_at
 from memcli.record import Record
-from memcli.safety.injection import Overview, inspect, is_accepted, is_marked
+from memcli.safety.screening import Overview, inspect, is_accepted, is_marked
 
 MARKS = (("*", "pinned"), ("-", "forgotten"), (">", "superseded"), ("!", "untrusted"))
 """The marks of a memory in lists with their meanings, in the order of display."""

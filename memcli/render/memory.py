@@ -8,7 +8,7 @@ from memcli.codec.canonical import encode
 from memcli.model.memory import Json, Memory
 from memcli.present.memory import context_pieces, detail_of, field_text, marks
 from memcli.render.clean import age, clean, clean_line, columns, cut, grid, pad, styled
-from memcli.safety.injection import UNTRUSTED, Overview, is_marked
+from memcli.safety.screening import UNTRUSTED, Overview, is_marked
 from memcli.settings import is_beside
 
 TYPE_CHECKING = False

@@ -24,7 +24,7 @@ from memcli.codec.space import (
     spans,
 )
 from memcli.errors import CorruptError, MemcliError, StoreError, hint_of
-from memcli.model.memory import Memory
+from memcli.model.memory import Memory, vetted
 from memcli.model.names import check_space, show
 from memcli.model.space import Policy, Space
 from memcli.record import Record, replace
@@ -124,14 +124,19 @@ class ByteSnapshot:
             self.load()  # its error has the line of the damage
             raise
 
-    def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
+    def fetch(
+        self, places: Sequence[tuple[str, int, int]], are_vetted: Callable[[str, bytes], bool] | None = None
+    ) -> list[Memory]:
         memories: list[Memory] = []
         by_id: dict[str, Memory] | None = None
         for name, start, length in places:
             memory = None
             if self.fingerprint and start >= 0 and length > 0:
+                data = self.part(start, length)
                 with suppress(MemcliError):
-                    memory = decode_item(self.part(start, length), self.form(), self._where)
+                    memory = decode_item(data, self.form(), self._where)
+                    if are_vetted is not None and memory.id == name and are_vetted(name, data):
+                        vetted(memory)
             if memory is None or memory.id != name:
                 # The file is not canonical, or the index is out of date: the memory is found in the whole file.
                 by_id = by_id or {m.id: m for m in self.load().objects}

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
-    from memcli.index.tables import Show
+    from memcli.index.tables import Screen
     from memcli.model.conversation import ModelName
     from memcli.ports import Embedder, Index, Progress
     from memcli.store.snapshot import RevisionStore
@@ -65,10 +65,10 @@ def open_index(
     progress: Progress | None,
     past: RevisionStore | None = None,
     server: Any = None,
-    show: Show = lambda memories, _: memories,
+    screen: Screen | None = None,
 ) -> Index:
-    """The index of the store at `layout`, of its state `past`, or of its spaces on a `server`. `load` opens the embedder; `show`
-    redacts memories for the index.
+    """The index of the store at `layout`, of its state `past`, or of its spaces on a `server`. `load` opens the embedder; `screen`
+    is applied to memories for the index.
 
     Raises UsageError when there is no such embedder.
     """
@@ -76,7 +76,7 @@ def open_index(
 
     if server is not None and past is None:
         warn_once = cache(warn)  # once: an embedder that fails would be reported for every space, and by both
-        local = open_index(embedder, load, layout, keep, warn_once, progress, show=show)
+        local = open_index(embedder, load, layout, keep, warn_once, progress, screen=screen)
         shared: Index = extra("postgres.opening").share_index(
             server, local, load, layout.cache(""), warn_once, progress
         )
@@ -88,13 +88,13 @@ def open_index(
 
         # Its own index: the one of the present would be changed back and forth. Vectors are stored by text, and shared.
         revision = folder_for(layout.cache("revisions"), past.commit)
-        return CachedIndex(revision, load, cache(warn), progress, folder, show)
+        return CachedIndex(revision, load, cache(warn), progress, folder, screen)
     if keep is make:  # one workspace: nothing to keep open for a later call
-        return CachedIndex(folder, load, cache(warn), progress, show=show, place=layout.index)
+        return CachedIndex(folder, load, cache(warn), progress, screen=screen, place=layout.index)
     from memcli.index.cache import ReusedIndex
 
     reused: Index = keep(
         ("index", folder, embedder),
-        lambda: ReusedIndex(folder, load, warn, progress, show, layout.index),
+        lambda: ReusedIndex(folder, load, warn, progress, screen, layout.index),
     )
     return reused

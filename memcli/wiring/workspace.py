@@ -22,6 +22,7 @@ from memcli.model.names import check_space
 from memcli.model.space import Change, Policy
 from memcli.policy.fields import check_rules, tightened
 from memcli.record import replace
+from memcli.safety.screening import inspect
 from memcli.settings import BESIDE, DEFAULT_SUMMARIZER, HARMLESS_FIELDS, Config, is_server, resolve
 from memcli.store.atomic import read_regular
 from memcli.store.file import FileStore
@@ -29,7 +30,7 @@ from memcli.store.layout import FOLDER, Layout, complete_ignore, find_work_tree
 from memcli.store.lock import WAIT_SECONDS
 from memcli.store.state import State
 from memcli.store.trust import VARIABLE as KEY_VARIABLE
-from memcli.store.trust import FileTrust, signer
+from memcli.store.trust import FileTrust, sealer, signer
 from memcli.wiring import extra
 from memcli.wiring.indexes import Keep, load_embedder, make, open_index
 from memcli.wiring.records import LocalRecords
@@ -182,10 +183,12 @@ class StoreWorkspace(Workspace):
 
     @lazy
     def index(self) -> Index:
+        from memcli.index.tables import Screen
+
         server = self._server.server if self._server else None
         return open_index(
             self.embedder, self.load_embedder, self._layout, self._keep, self.warn, self.progress, self._past, server,
-            self._as_shown,
+            Screen(self._as_shown, lambda memory: inspect(memory) is None, self._sealer),
         )  # fmt: skip
 
     def describe(self, fields: Mapping[str, object]) -> dict[str, object]:
@@ -206,6 +209,10 @@ class StoreWorkspace(Workspace):
 
     def _as_shown(self, memories: Sequence[Memory], policy: Policy) -> Sequence[Memory]:
         return self.redactor.rewrite(memories, policy)
+
+    def _sealer(self, policy: Policy) -> Callable[[bytes], bytes] | None:
+        """The seal of what the built-in rules find plain: under a policy with rules of its own, texts are searched anew."""
+        return None if self.in_force(policy).pii_redaction else sealer()
 
     @lazy
     def sessions(self) -> FileSessions:

@@ -12,7 +12,7 @@ import pytest
 
 from memcli import __version__
 from memcli.record import replace
-from memcli.safety.injection import screened
+from memcli.safety.screening import screened
 from tests.cli.conftest import git, wrong
 from tests.conftest import ROOT, Run, memory, open_at, rewrite
 from tests.safety.hostile import INSTRUCTIONS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memcli.safety.injection import inspect
+from memcli.safety.screening import inspect
 from tests.conftest import memory
 from tests.safety.injection_corpus import benign, hostile, is_held_out
 

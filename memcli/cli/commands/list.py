@@ -66,7 +66,7 @@ def command(session: CommandContext, options: ListOptions) -> None:
     from memcli.model.catalogue import CatalogueFilter
     from memcli.render.clean import styled, terminal_width
     from memcli.render.memory import list_columns, list_line, summary_json
-    from memcli.safety.injection import screened
+    from memcli.safety.screening import screened
 
     kinds, tags = arguments.kinds(session, options.kind), arguments.tags(options.tag)
     wanted = CatalogueFilter(arguments.path(options.path, "the path"), tuple(kinds), tuple(tags), inactive=options.all)

@@ -17,7 +17,7 @@ from memcli.policy.draft import Draft, consistent
 from memcli.policy.retention import excess_of
 from memcli.ports import Shelf
 from memcli.record import replace
-from memcli.safety.injection import is_marked, screened
+from memcli.safety.screening import is_marked, screened
 from memcli.safety.secrets.redact_memory import FLAGS, with_flags
 
 _OWN_SHAPE = ("content", "procedure", "episode", "chunks", "context", "season", "valid_from", "valid_until", "extra")

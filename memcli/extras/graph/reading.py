@@ -17,7 +17,7 @@ from memcli.graph.elements import Graph, GraphView, build, neighbourhood, node_i
 from memcli.model.links import elsewhere, target
 from memcli.model.memory import Memory
 from memcli.model.space import is_under
-from memcli.safety.injection import Overview
+from memcli.safety.screening import Overview
 
 # Among so many, clusters are found in less than a second.
 FEW = 2000

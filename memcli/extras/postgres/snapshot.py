@@ -131,7 +131,11 @@ class ServerSnapshot:
     def decode(self, data: bytes) -> Memory:
         return memory_of(data, where_of(self.space))
 
-    def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
+    def fetch(
+        self,
+        places: Sequence[tuple[str, int, int]],
+        are_vetted: Callable[[str, bytes], bool] | None = None,  # noqa: ARG002 - the server keeps no seals
+    ) -> list[Memory]:
         return memories_of(reader(self), self.space, [name for name, _, _ in places])
 
     def is_before(self, time: int) -> bool:  # noqa: ARG002 - what a server erases it erases from its index, too

@@ -10,7 +10,7 @@ from memcli.codec.space import policy_to_json
 from memcli.errors import RefusedError
 from memcli.model.memory import Json, Memory
 from memcli.policy.fields import tightened
-from memcli.safety.injection import accepted, inspect, is_accepted
+from memcli.safety.screening import accepted, inspect, is_accepted
 
 
 def standing(workspace: Workspace) -> list[dict[str, Json]]:

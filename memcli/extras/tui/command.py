@@ -50,7 +50,7 @@ def command(session: CommandContext, options: BrowseOptions) -> None:
     if session.output.json or not _has_screen():
         from memcli.app.catalogue import newest
         from memcli.render.memory import list_line, summary_json
-        from memcli.safety.injection import screened
+        from memcli.safety.screening import screened
 
         with newest(session.open(), scope) as found:
             if session.output.json:

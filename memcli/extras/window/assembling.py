@@ -31,7 +31,8 @@ from memcli.model.conversation import ENDED, Message, Session
 from memcli.model.memory import Memory
 from memcli.model.recall import Bundle, Query
 from memcli.record import Record, replace
-from memcli.safety.injection import find_reasons, inspect, is_accepted
+from memcli.safety.injection import find_reasons
+from memcli.safety.screening import inspect, is_accepted
 from memcli.text.words import query_terms
 
 # One memory is recalled for each such part of the window, so that small ones can fill it.

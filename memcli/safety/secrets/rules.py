@@ -130,7 +130,8 @@ class SecretRule:
     @cached_property
     def _row(self) -> Mapping[str, Any]:
         words, row = json.loads(self._line)
-        return {"prefixes": words, "entropy": 0.0, "judge": "", "is_apart": "prefixes" in row, "is_table": False} | row
+        plain = {"prefixes": words, "entropy": 0.0, "judge": "", "is_apart": "prefixes" in row, "is_table": False}
+        return {**plain, **row}
 
     @cached_property
     def pattern(self) -> str:

@@ -13,7 +13,7 @@ import pytest
 from memcli.extras.graph.formats import GRAPH_FORMATS
 from memcli.graph.elements import Graph, build, neighbourhood, overview
 from memcli.model.memory import Memory
-from memcli.safety.injection import Overview, screened
+from memcli.safety.screening import Overview, screened
 from tests.conftest import Golden, memory
 from tests.render.test_renderers import HOSTILE
 
