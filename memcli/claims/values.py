@@ -90,7 +90,8 @@ def quantities(words: Sequence[Word]) -> list[Quantity]:
     found: list[Quantity] = []
     at = 0
     while at < len(words):
-        one = next((one for reader in _READERS if (one := reader(words, at)) is not None), None)
+        may_begin = words[at].low in _FIRST or not words[at].text.isalpha()
+        one = next((one for read in _READERS if (one := read(words, at)) is not None), None) if may_begin else None
         if one is None:
             at += 1
             continue
@@ -262,6 +263,8 @@ def _quantities_apart(match: re.Match[str]) -> str:
     return f"{match[1]} {match[2]}" if match[2].lower() in UNITS else match[0]
 
 
+_FIRST = frozenset(("midnight", "noon", "every", "each", "by", "half", "a", "an", *MONTH_NUMBERS, *PERIODS, *NUMBERS))
+"""A quantity begins with one of these words, or with one that has more than letters."""
 _READERS: Sequence[Callable[[Sequence[Word], int], _Read | None]] = (
     _clock, _date, _period, _version, _half, _code, _quantity_number,
 )  # fmt: skip

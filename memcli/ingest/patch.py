@@ -9,7 +9,6 @@ from itertools import chain, islice
 from memcli.code.diff import BEGINNING, HUNK, DiffSection, as_name, names, read
 from memcli.code.symbols import REACH, touched
 from memcli.errors import MemcliError, UsageError
-from memcli.git.repository import Repository
 from memcli.model.anchors import FileEdit, Line
 from memcli.model.names import readable
 from memcli.record import Record, replace
@@ -17,6 +16,8 @@ from memcli.record import Record, replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from memcli.git.repository import Repository
 
 MAX_BYTES = 256 << 20
 """The most bytes of a diff. A longer one is refused, because a part of it would give an incomplete answer."""

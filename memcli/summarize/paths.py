@@ -35,6 +35,7 @@ _CHOICE = regex(
     r"\s+(?P<chosen>[^.:;,\n]{1,40}?)(?:\s+(?:for|as|in|to|with)\s[^.:;,\n]{1,40}?)?\s+(?:over|instead of|rather than)\s+"
     r"(?P<other>[^.:;,\n]{1,40}?)(?:[.:;,]|\n|\s(?:because|since|for|as|to|in|so|between)\b|\Z)"
 )
+_CHOSEN_OVER = ("over", "instead of", "rather than")
 _GOAL = regex(r"(?i)^(?:how to|to)\s+(?P<goal>[^,:;.\n]{3,60}?)\s*[,:]\s")
 _EMPTY = frozenset(["use", "be", "have", "do", "let", "make", "try", "the", "any", "all", "using"])
 _LOOSE = ("-without", "-against", "-not", "-no", "-no-longer")
@@ -126,7 +127,8 @@ def leaf(subject: Subject, title: str, phrases: Sequence[Phrase], *, is_dated: b
         return name
     phrases = [(tag, position) for tag, position in phrases if position < FROM_HINT]
     # `We use black over yapf` would otherwise be the path `yapf`.
-    if choice := _CHOICE.search(subject.text[:_CLAIM_HEAD]):
+    head = subject.text[:_CLAIM_HEAD]
+    if any(word in head.lower() for word in _CHOSEN_OVER) and (choice := _CHOICE.search(head)):
         chosen = short_slug(choice["chosen"])
         rejected = {*slug(choice["other"]).split("-")} - {*chosen.split("-")}
         phrases = [(tag, position) for tag, position in phrases if rejected.isdisjoint(tag.split("-"))]

@@ -83,9 +83,11 @@ def read_lines(text: str) -> Iterator[Line]:
 
 def _marked(line: str) -> tuple[str, str]:
     """The role of a line outside of fences, and its text without the marker; of a fence, the marker."""
-    match = _MARK.match(line)
+    first = line.lstrip()[:1]
+    # No marker begins with a letter, as most lines do.
+    match = None if first.isalpha() else _MARK.match(line)
     if match is None:
-        return (PROSE, line) if line and not line.isspace() else (BLANK, "")
+        return (PROSE, line) if first else (BLANK, "")
     role, rest = match.lastgroup or PROSE, line[match.end() :]
     if role == FENCE:
         return FENCE, match[FENCE]
