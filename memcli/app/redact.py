@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from functools import cache
+from functools import cache, lru_cache
 
 from memcli.codec.canonical import encode
 from memcli.codec.memory import memory_from_json, memory_to_json
@@ -127,7 +127,8 @@ class Redactor:
     def cleaner(self, policy: Policy) -> Callable[[str], str]:
         """A function that redacts a text for output by a policy."""
         detector = cache(lambda: self.on_the_way_out(policy))
-        return lambda text: detector().redact(text)[0]
+        # A question is redacted for the search and for the bundle, each time before it is cut and after.
+        return lru_cache(4)(lambda text: detector().redact(text)[0])
 
     def clean_space(self, space: Space) -> tuple[Space, int]:
         """The space with memories and header redacted for output, and the number of them that had secrets. The hashes are

@@ -245,10 +245,16 @@ class Date(Record):
 
 def dates(text: str) -> list[Date]:
     """The dates in `text`, those in numbers first."""
-    found = [
-        Date(int(m[2]), int(m[1]), int(m[3]) if m[3] else None) for m in _NUMERIC.finditer(text) if 1 <= int(m[2]) <= 12
-    ]
-    for match in _WRITTEN.finditer(text):
+    found: list[Date] = []
+    if any(c.isdigit() for c in text):
+        found += [
+            Date(int(m[2]), int(m[1]), int(m[3]) if m[3] else None)
+            for m in _NUMERIC.finditer(text)
+            if 1 <= int(m[2]) <= 12
+        ]
+    # The pattern of all months takes longer to compile than a module to import.
+    has_month = not MONTH_NUMBERS.keys().isdisjoint("".join([c if c.isalpha() else " " for c in text.lower()]).split())
+    for match in _WRITTEN.finditer(text) if has_month else ():
         before, name, after, year = match.groups()
         alone = not (before or after or year)
         if alone and name.lower() in _AMBIGUOUS and not re.search(rf"\bin {name}\b", text, re.IGNORECASE):

@@ -127,17 +127,14 @@ def _texts(file: str, kind: str) -> Iterator[str]:
 
 def _between(file: str, mark: bytes, end: bytes) -> set[bytes]:
     """The different parts of a file between a mark and the next `end`. Raises OSError."""
-    found, size, data = set[bytes](), len(mark), b""
+    found, data = set[bytes](), b""
     for block in _blocks(file):
-        data += block
-        stop, start = 0, data.find(mark)
-        while start >= 0:
-            stop = data.find(end, start + size)
-            if stop < 0:
-                break
-            found.add(data[start + size : stop])
-            start = data.find(mark, stop)
-        data = data[start:] if start >= 0 else data[max(stop, len(data) - size + 1) :]
+        *parts, last = (data + block).split(mark)
+        found |= {part.partition(end)[0] for part in parts[1:]}
+        is_open = bool(parts) and end not in last
+        if parts and not is_open:
+            found.add(last.partition(end)[0])
+        data = mark + last if is_open else last[1 - len(mark) :]
     return found
 
 

@@ -263,14 +263,17 @@ class RuleIndex:
             return dict.fromkeys([rule for word in found for rule in self._by_literal[word]])
         # One by one: a table by keyword takes longer to make than a short command searches.
         both = low if low == text else f"{low}\n{text}"
-        return [rule for rule in self._rules if any(word in both for word in rule.keywords)]
+        return dict.fromkeys([rule for word, rule in self._by_keyword if word in both])
+
+    @cached_property
+    def _by_keyword(self) -> list[tuple[str, SecretRule]]:
+        return [(word, rule) for rule in self._rules for word in rule.keywords]
 
     @cached_property
     def _by_literal(self) -> dict[str, list[SecretRule]]:
         table: dict[str, list[SecretRule]] = {}
-        for rule in self._rules:
-            for word in rule.keywords:
-                table.setdefault(word.lower(), []).append(rule)
+        for word, rule in self._by_keyword:
+            table.setdefault(word.lower(), []).append(rule)
         return table
 
 
