@@ -16,7 +16,7 @@ from memcli.settings import FOLDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
+    from memcli import sqlite
 
 # O_PATH takes the right to pass through a folder, not the one to list it.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
@@ -135,12 +135,12 @@ def own_file(path: str) -> None:
             os.chmod(name, 0o600, dir_fd=folder)
 
 
-def open_database(path: str, wait: float, mode: str = "mode=rw") -> sqlite3.Connection:
+def open_database(path: str, wait: float, mode: str = "mode=rw") -> sqlite.Connection:
     """Opens the existing SQLite file at `path`; its statements wait for a busy database for `wait` seconds.
 
-    Raises sqlite3.Error, and OSError for a link on the way to the file.
+    Raises sqlite.Error, and OSError for a link on the way to the file.
     """
-    import sqlite3
+    from memcli import sqlite
 
     with at(path) as (name, folder):
         # SQLite opens by path alone (it resolves a descriptor in /proc to its name), so the file is examined by descriptor
@@ -149,7 +149,7 @@ def open_database(path: str, wait: float, mode: str = "mode=rw") -> sqlite3.Conn
         if not stat.S_ISREG(known.st_mode):
             raise OSError(errno.EINVAL, f"{path} is a link, or not a file")
         place = os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-        connection = sqlite3.connect(
+        connection = sqlite.connect(
             f"file:///{place}?{mode}", wait, isolation_level=None, check_same_thread=False, uri=True
         )
         if not os.path.samestat(known, os.stat(path)):

@@ -5,12 +5,11 @@ from the notes of writers, if they cover all writes since.
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 
-from memcli import beneath
+from memcli import beneath, sqlite
 from memcli.beneath import make, open_file
 from memcli.codec.canonical import encode_line
 from memcli.codec.space import policy_to_json
@@ -41,7 +40,7 @@ class ErasedError(Exception):
     """The snapshot contains memories that were erased since."""
 
 
-def synchronize(connection: sqlite3.Connection, source: IndexSource, path: str, most: int | None = None) -> None:
+def synchronize(connection: sqlite.Connection, source: IndexSource, path: str, most: int | None = None) -> None:
     """Updates the index at `path` to exactly this version of the space; unchanged rows stay.
 
     Raises CorruptError, and TooMuchError if more than `most` memories are new.
@@ -53,12 +52,12 @@ def synchronize(connection: sqlite3.Connection, source: IndexSource, path: str, 
         _renew(connection, source, path, most)
         connection.execute("COMMIT")
     except BaseException:
-        with suppress(sqlite3.Error):
+        with suppress(sqlite.Error):
             connection.execute("ROLLBACK")
         raise
 
 
-def _renew(connection: sqlite3.Connection, source: IndexSource, path: str, most: int | None) -> None:
+def _renew(connection: sqlite.Connection, source: IndexSource, path: str, most: int | None) -> None:
     """As `synchronize`, within a transaction."""
     # Compared again within the transaction, as another process may have updated the index meanwhile.
     snapshot = source.snapshot
@@ -83,7 +82,7 @@ def _renew(connection: sqlite3.Connection, source: IndexSource, path: str, most:
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", sorted(meta.items()))
 
 
-def follow(connection: sqlite3.Connection, source: IndexSource, path: str) -> None:
+def follow(connection: sqlite.Connection, source: IndexSource, path: str) -> None:
     """Updates the index to this version of the space for as long as the connection is open. A few changes stay in an open
     transaction: committing them would take longer than making them."""
     steps = _steps(connection, source.snapshot, path)
@@ -94,19 +93,19 @@ def follow(connection: sqlite3.Connection, source: IndexSource, path: str) -> No
     _renew(connection, source, path, _FEW_AT_ONCE)
 
 
-def is_complete(connection: sqlite3.Connection) -> bool:
+def is_complete(connection: sqlite.Connection) -> bool:
     """Whether the catalogue can be read from the index: each memory has one row, and all columns represent it exactly."""
     odd = connection.execute("SELECT 1 FROM memory WHERE is_odd OR start < 0 LIMIT 1").fetchone()
     return bool(stored(connection, "complete")) and odd is None
 
 
-def stored(connection: sqlite3.Connection, key: str) -> str | None:
+def stored(connection: sqlite.Connection, key: str) -> str | None:
     """The value of a key in the table `meta`, such as the `fingerprint` of the indexed snapshot; None if there is none."""
     row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     return row[0] if row else None
 
 
-def _steps(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> list[MoveStep] | None:
+def _steps(connection: sqlite.Connection, snapshot: Snapshot, path: str) -> list[MoveStep] | None:
     """The changes since the indexed version, as writers noted them; None if that is unknown."""
     before = stored(connection, "fingerprint") or stored(connection, "erased")
     if path == IN_MEMORY or before is None or not is_complete(connection):
@@ -201,7 +200,7 @@ class CachedIndex:
         except TooMuchError:
             self._warn(f"not compared with space {snapshot.space!r}: it is not indexed yet (`memcli recall` does that)")
             return None
-        except (sqlite3.Error, OSError, MemcliError, ErasedError, LookupError, TypeError, ValueError):
+        except (sqlite.Error, OSError, MemcliError, ErasedError, LookupError, TypeError, ValueError):
             return None
         return self._view_of(self._tables_of(connection, path, snapshot))
 
@@ -209,13 +208,13 @@ class CachedIndex:
         path = self._path(snapshot.space)
         try:
             connection = open_known(path)
-        except (sqlite3.Error, OSError):
+        except (sqlite.Error, OSError):
             return None
         if connection is None:
             return None
         # On any error the caller reads the file instead, which reports its own damage.
         with suppress(
-            sqlite3.Error, MemcliError, ErasedError, TooMuchError, ArithmeticError, LookupError, TypeError, ValueError
+            sqlite.Error, MemcliError, ErasedError, TooMuchError, ArithmeticError, LookupError, TypeError, ValueError
         ):
             known = stored(connection, "fingerprint")
             if known and snapshot.fingerprint and known != snapshot.fingerprint:
@@ -240,7 +239,7 @@ class CachedIndex:
     def _view_of(self, tables: FileTables) -> IndexedSpace:
         return IndexedSpace(tables, self._semantic, self._warn, self._progress)
 
-    def _tables_of(self, connection: sqlite3.Connection, path: str, snapshot: Snapshot) -> FileTables:
+    def _tables_of(self, connection: sqlite.Connection, path: str, snapshot: Snapshot) -> FileTables:
         return FileTables(connection, path, self._source(snapshot), self._path(snapshot.space))
 
     def _tables(self, snapshot: Snapshot) -> FileTables:
@@ -258,16 +257,16 @@ class CachedIndex:
             return self._synchronized(path, snapshot)
         except ErasedError:
             return self._synchronized(IN_MEMORY, snapshot)
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite.Error, OSError) as error:
             self._warn_once(error)
             return self._synchronized(IN_MEMORY, snapshot)
 
-    def _warn_once(self, error: sqlite3.Error | OSError) -> None:
+    def _warn_once(self, error: sqlite.Error | OSError) -> None:
         """Warns once that the cache cannot be used, but not if another process has locked it."""
         # Background work that computes vectors locks the cache for moments, which needs no warning.
         if self._has_warned or getattr(error, "sqlite_errorcode", 0) & 0xFF in (
-            sqlite3.SQLITE_BUSY,
-            sqlite3.SQLITE_LOCKED,
+            sqlite.SQLITE_BUSY,
+            sqlite.SQLITE_LOCKED,
         ):
             return  # the low byte of an extended error code is the primary code
         self._has_warned = True
@@ -285,10 +284,10 @@ class CachedIndex:
         except ErasedError:
             connection.close()
             raise
-        except sqlite3.OperationalError:
+        except sqlite.OperationalError:
             raise  # locked, read-only, disk full: not damage
         # Nonsense values in an index are damage too: otherwise each recall would end with an internal error until a rebuild.
-        except (sqlite3.DatabaseError, AttributeError, LookupError, TypeError, ValueError):
+        except (sqlite.DatabaseError, AttributeError, LookupError, TypeError, ValueError):
             connection.close()
             self._warn(f"{os.path.basename(path)} in the cache was damaged; it is made anew")
             remove(path)
@@ -302,7 +301,7 @@ class CachedIndex:
         try:
             self._make(self._live)
             return VectorFile(self._live, model, dimensions)
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite.Error, OSError) as error:
             self._warn_once(error)
             return VectorFile(None, model, dimensions)
 
@@ -382,7 +381,7 @@ def _state(vectors: VectorFile) -> tuple[object, int]:
     """The identity of the file of vectors, and the number of vectors."""
     try:
         return identity(vectors.path), vectors.count()
-    except sqlite3.Error:
+    except sqlite.Error:
         return None, -1
 
 
@@ -409,7 +408,7 @@ class ReusedSpace(IndexedSpace):
             return False
         try:
             return stored(self._tables.connection, "fingerprint") == snapshot.fingerprint
-        except sqlite3.Error:
+        except sqlite.Error:
             return False
 
     def close(self) -> None:

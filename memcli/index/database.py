@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from itertools import chain
 
-from memcli import beneath
+from memcli import beneath, sqlite
 from memcli.safety import VERSION as SAFETY_VERSION
 from memcli.text.words import VERSION as ANALYSIS_VERSION
 
@@ -116,38 +115,38 @@ _MOST_STEPS = 1 << 24
 """The most steps of a statement until the tables are checked, a fraction of a second: a hostile file may have endless views."""
 
 
-def connect(path: str, warn: Callable[[str], None] = lambda _: None) -> sqlite3.Connection:
+def connect(path: str, warn: Callable[[str], None] = lambda _: None) -> sqlite.Connection:
     """The database at `path`, created anew if it is missing, damaged or of another version; `warn` gets a message of damage.
 
-    Raises sqlite3.Error or OSError if it can be neither read nor created.
+    Raises sqlite.Error or OSError if it can be neither read nor created.
     """
     if path != IN_MEMORY:
         beneath.own_file(path)
     try:
         if (known := _open(path)) is not None:
             return known
-    except sqlite3.OperationalError:
+    except sqlite.OperationalError:
         raise  # locked, read-only, disk full: not damage
-    except sqlite3.DatabaseError:
+    except sqlite.DatabaseError:
         warn(f"{os.path.basename(path)} in the cache was damaged or not ours; it is made anew")
     # Not put aside for a repair, like a damaged space: a cache can be rebuilt, and its words would outlive a purge.
     remove(path)
     if path != IN_MEMORY:
         beneath.own_file(path)
     if (made := _open(path)) is None:
-        raise sqlite3.DatabaseError("another version of memcli makes it at the same time")
+        raise sqlite.DatabaseError("another version of memcli makes it at the same time")
     return made
 
 
-def open_known(path: str) -> sqlite3.Connection | None:
-    """The existing database at `path`; None if there is none of this version. Raises sqlite3.Error, OSError."""
+def open_known(path: str) -> sqlite.Connection | None:
+    """The existing database at `path`; None if there is none of this version. Raises sqlite.Error, OSError."""
     if not os.path.lexists(path):
         return None
     beneath.own_file(path)
     return _open(path)
 
 
-def select(connection: sqlite3.Connection, statement: str, *values: Any) -> Iterable[tuple[Any, ...]]:
+def select(connection: sqlite.Connection, statement: str, *values: Any) -> Iterable[tuple[Any, ...]]:
     """The result rows of a statement, in which `IN ?` stands for a list of values. A long list is looked up in parts, in order;
     an empty list has no rows."""
     lists = [value for value in values if isinstance(value, list | tuple)]
@@ -175,14 +174,14 @@ def remove(path: str) -> None:
             beneath.unlink(name)
 
 
-def open_database(path: str, timeout: float | None = None) -> sqlite3.Connection:
-    """Opens the database in the existing file `path`, with a busy timeout in seconds. Raises sqlite3.Error, and OSError for a
+def open_database(path: str, timeout: float | None = None) -> sqlite.Connection:
+    """Opens the database in the existing file `path`, with a busy timeout in seconds. Raises sqlite.Error, and OSError for a
     symbolic link in the path.
 
     Callers run `check_tables` before other statements: until then a statement that takes long is interrupted.
     """
     if path == IN_MEMORY:
-        return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        return sqlite.connect(path, isolation_level=None, check_same_thread=False)
     connection = beneath.open_database(path, _BUSY_SECONDS if timeout is None else timeout)
     connection.set_progress_handler(lambda: True, _MOST_STEPS)
     return connection
@@ -191,7 +190,7 @@ def open_database(path: str, timeout: float | None = None) -> sqlite3.Connection
 def copy(source: str, target: str) -> None:
     """Copies the database at `source` to `target`; does nothing on errors, as a new index is only slower to build."""
     temp = f"{target}.{os.getpid()}"
-    with suppress(sqlite3.Error, OSError):
+    with suppress(sqlite.Error, OSError):
         if os.path.islink(source) or not os.path.isfile(source):
             return
         beneath.own_file(temp)
@@ -202,7 +201,7 @@ def copy(source: str, target: str) -> None:
         beneath.unlink(temp)
 
 
-def _open(path: str) -> sqlite3.Connection | None:
+def _open(path: str) -> sqlite.Connection | None:
     """The database, whose tables are created in an empty file; None if it is of another version, which is no damage."""
     connection = open_database(path)
     try:
@@ -219,10 +218,10 @@ def _open(path: str) -> sqlite3.Connection | None:
                 connection.execute("INSERT INTO meta VALUES ('version', ?)", (VERSION,))
             connection.execute("COMMIT")
         if connection.execute(_META).fetchone() is None:
-            raise sqlite3.DatabaseError("it is not ours")
+            raise sqlite.DatabaseError("it is not ours")
         row = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
         if row is None:
-            raise sqlite3.DatabaseError("it is not ours")
+            raise sqlite.DatabaseError("it is not ours")
         if row[0] != VERSION:
             connection.close()
             return None
@@ -233,13 +232,13 @@ def _open(path: str) -> sqlite3.Connection | None:
     return connection
 
 
-def check_tables(connection: sqlite3.Connection, statements: Sequence[str] = ()) -> None:
-    """Raises sqlite3.DatabaseError unless the database has exactly the tables of these statements; by default those of an index.
+def check_tables(connection: sqlite.Connection, statements: Sequence[str] = ()) -> None:
+    """Raises sqlite.DatabaseError unless the database has exactly the tables of these statements; by default those of an index.
     A view or a trigger instead of a table could run forever."""
     wanted = {statement.replace("IF NOT EXISTS ", "") for statement in statements or _STATEMENTS}
     found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE sql <> ''")}
     if wanted - found or not all(sql.startswith(_OF_SQLITE) for sql in found - wanted):
-        raise sqlite3.DatabaseError("it has other tables")
+        raise sqlite.DatabaseError("it has other tables")
     connection.set_progress_handler(None, 0)
 
 

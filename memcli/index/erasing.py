@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Collection
 from contextlib import closing, suppress
 
-from memcli import beneath
+from memcli import beneath, sqlite
 from memcli.errors import LockedError, StoreError
 from memcli.index.database import VERSION, check_tables, leave_stamp, open_database, remove, select
 from memcli.index.update import delete
@@ -35,7 +34,7 @@ def erase(folder: str, path: str, ids: Collection[str], written_at: int) -> None
         for name in sorted(os.listdir(folder)):
             if name.endswith(".places"):
                 erase_vectors(os.path.join(folder, name), keys, _WAIT_SECONDS)
-    except sqlite3.OperationalError as error:
+    except sqlite.OperationalError as error:
         raise LockedError(
             f"the memories are deleted, but {os.path.basename(path)} in the cache is in use ({error})",
             f"`memcli store index rebuild -s {os.path.basename(path).removesuffix('.index')}` removes what it holds of them",
@@ -65,10 +64,10 @@ def _take_out(path: str, ids: Collection[str], written_at: int) -> set[bytes]:
             found += select(connection, f"SELECT key FROM window WHERE grp IN ({groups})", sorted(ids))
             keys = {key for (key,) in found}
             is_clean = _delete(connection, sorted(ids))
-        except sqlite3.OperationalError as error:
+        except sqlite.OperationalError as error:
             if "no such table" not in str(error):
                 raise
-        except sqlite3.DatabaseError:
+        except sqlite.DatabaseError:
             pass  # a damaged index is removed below
         # Before the lock is released, so that no process builds the index again from an earlier version.
         leave_stamp(path, written_at)
@@ -79,7 +78,7 @@ def _take_out(path: str, ids: Collection[str], written_at: int) -> set[bytes]:
     return keys
 
 
-def _delete(connection: sqlite3.Connection, ids: list[str]) -> bool:
+def _delete(connection: sqlite.Connection, ids: list[str]) -> bool:
     """Deletes the rows of the memories; returns False if rows of other memories may contain parts of them, or the index is of
     another version, which may have left texts in free pages."""
     if connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone() != (VERSION,):
@@ -102,7 +101,7 @@ def erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
     """Overwrites the vectors of these keys in the file of the table at `places`, and deletes the keys.
 
     `wait`: seconds to wait for another process. A damaged table is removed with its file, as vectors can be computed again.
-    Raises sqlite3.OperationalError, OSError.
+    Raises sqlite.OperationalError, OSError.
     """
     vectors = f"{places.removesuffix('.places')}.vectors"
     try:
@@ -125,8 +124,8 @@ def erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
                     os.close(fd)
                 connection.execute("DELETE FROM birth")  # plans with these slots become invalid
             connection.execute("COMMIT")
-    except (sqlite3.DatabaseError, FileNotFoundError) as error:
-        if isinstance(error, sqlite3.OperationalError) and "no such table" not in str(error):
+    except (sqlite.DatabaseError, FileNotFoundError) as error:
+        if isinstance(error, sqlite.OperationalError) and "no such table" not in str(error):
             raise
         remove(places)
         with suppress(FileNotFoundError):

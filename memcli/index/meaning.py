@@ -6,13 +6,13 @@ window), because an answer often repeats no word of its question; both count ali
 
 from __future__ import annotations
 
-import sqlite3
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
 
+from memcli import sqlite
 from memcli.errors import OutdatedError, StoreError
 from memcli.index.vectors import Numbers, VectorFile, VectorsLostError, as_numbers, text_key
 from memcli.model.memory import Memory
@@ -251,7 +251,7 @@ _BEFORE_LOADING = 2
 process, load them into memory."""
 _PASSAGES = "SELECT row, key FROM passage ORDER BY row, n"
 _WINDOWS = "SELECT row, key FROM window ORDER BY row"
-_UNUSABLE = (VectorsLostError, sqlite3.Error, OutdatedError)
+_UNUSABLE = (VectorsLostError, sqlite.Error, OutdatedError)
 """The errors of a cache that was deleted, damaged or outdated while this process uses it."""
 
 
@@ -277,7 +277,7 @@ class FileMeaning(Meaning):
                 raise StoreError(
                     "the cache was removed while vectors were computed", "`memcli store index embed` computes them"
                 ) from None
-            except sqlite3.Error:
+            except sqlite.Error:
                 self._leave_file()
                 self._prepare(None, goes_on)
 
@@ -396,7 +396,7 @@ class FileMeaning(Meaning):
         data = array("q", [len(pieces), len(windows), self._vectors.count()])
         for part in plan:
             data.extend(part)
-        with suppress(sqlite3.Error):  # a plan that cannot be stored is made again
+        with suppress(sqlite.Error):  # a plan that cannot be stored is made again
             self._db.execute(
                 "INSERT OR REPLACE INTO plan VALUES (?, ?, ?)", (self._embedder.model, self._token(), data.tobytes())
             )

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 
+from memcli import sqlite
 from memcli.codec.space import policy_from_json
 from memcli.index.database import IN_MEMORY, connect, is_outdated, select
 from memcli.model.memory import Memory
@@ -121,7 +121,7 @@ class FileTables:
     """The tables of an index in the SQLite database at `path`, which are up to date with `source`. See `SpaceTables`.
     `home` is the path of that file, unless the database is in memory."""
 
-    def __init__(self, connection: sqlite3.Connection, path: str, source: IndexSource, home: str) -> None:
+    def __init__(self, connection: sqlite.Connection, path: str, source: IndexSource, home: str) -> None:
         self.connection = connection
         self.path = path
         self.source = source
@@ -187,7 +187,7 @@ class FileTables:
         return self.source.snapshot.fetch([places[key] for key in keys], are_vetted)
 
     def keep_clusters(self, model: str, data: str) -> None:
-        with suppress(sqlite3.Error):  # clusters that cannot be stored are computed again
+        with suppress(sqlite.Error):  # clusters that cannot be stored are computed again
             self.connection.execute(
                 # Only while the index is of this version: another process may have updated it during the computation.
                 "INSERT OR REPLACE INTO clusters SELECT ?, value, ? FROM meta WHERE key = 'fingerprint' AND value = ?",

@@ -5,10 +5,10 @@ terms, and keys of texts to embed.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from memcli import sqlite
 from memcli.codec.window import Move, MoveStep, joined
 from memcli.digests import blake2b
 from memcli.errors import CorruptError
@@ -208,7 +208,7 @@ def _gaps(known: Sequence[Move], pieces: Sequence[Move]) -> Iterator[tuple[int, 
 
 
 def renew_windows(
-    connection: sqlite3.Connection, source: IndexSource, groups: Iterable[str], texts: Mapping[int, str]
+    connection: sqlite.Connection, source: IndexSource, groups: Iterable[str], texts: Mapping[int, str]
 ) -> None:
     """Brings the windows of these groups up to date. `texts` has the texts of rows that were already read. A changed memory gets
     a new row, so the window of a known pair of rows is unchanged."""
@@ -229,7 +229,7 @@ def renew_windows(
                 )
 
 
-def _read(connection: sqlite3.Connection, source: IndexSource, row: int) -> Memory:
+def _read(connection: sqlite.Connection, source: IndexSource, row: int) -> Memory:
     """The memory of a row, redacted for the index."""
     place = connection.execute("SELECT id, start, length FROM place WHERE row = ?", (row,)).fetchone()
     return source.clean(source.snapshot.fetch([place]))[0]
@@ -241,7 +241,7 @@ _BY_ROW = ("passage", "link", "window", "anchor")
 
 
 def update(
-    connection: sqlite3.Connection,
+    connection: sqlite.Connection,
     source: IndexSource,
     steps: Sequence[MoveStep] | None = None,
     most: int | None = None,
@@ -300,7 +300,7 @@ class _Difference(Record):
     pieces: Sequence[Move] = ()
     count: int = -1
 
-    def is_complete(self, connection: sqlite3.Connection, ids: Sequence[str]) -> bool:
+    def is_complete(self, connection: sqlite.Connection, ids: Sequence[str]) -> bool:
         """Whether each memory has one row, after those of `ids` were added."""
         if self.count < 0:
             same = "SELECT count(*) FROM memory WHERE id = ?"
@@ -310,7 +310,7 @@ class _Difference(Record):
         return bool(connection.execute(select, both).fetchone()[0])
 
 
-def _compared(connection: sqlite3.Connection, snapshot: Snapshot) -> _Difference:
+def _compared(connection: sqlite.Connection, snapshot: Snapshot) -> _Difference:
     """The difference by the digest of every memory."""
     known: dict[bytes, tuple[int, int]] = {
         digest: (row, start) for digest, row, start in connection.execute("SELECT digest, row, start FROM memory")
@@ -333,7 +333,7 @@ def _compared(connection: sqlite3.Connection, snapshot: Snapshot) -> _Difference
     return _Difference(gone, new, moved, count=count)
 
 
-def _followed(connection: sqlite3.Connection, snapshot: Snapshot, steps: Sequence[MoveStep]) -> _Difference | None:
+def _followed(connection: sqlite.Connection, snapshot: Snapshot, steps: Sequence[MoveStep]) -> _Difference | None:
     """The difference by the notes of writers; None if they do not explain the file."""
     # The notes spare reading and hashing the whole file, and moving the rows of all memories after the change.
     known: list[Move] = connection.execute("SELECT start, at, length FROM piece ORDER BY start").fetchall()
@@ -366,9 +366,7 @@ def _followed(connection: sqlite3.Connection, snapshot: Snapshot, steps: Sequenc
     return _Difference(gone, new, pieces=pieces)
 
 
-def _insert(
-    connection: sqlite3.Connection, memory: Memory, place: tuple[bytes, int, int, bytes], *, tells: bool
-) -> int:
+def _insert(connection: sqlite.Connection, memory: Memory, place: tuple[bytes, int, int, bytes], *, tells: bool) -> int:
     """Adds a memory, whose digest, start and length in the file, and seal, are `place`; returns its row."""
     records = records_of(memory, tells=tells)
     entry = {**records.entry, **dict(zip(("digest", "start", "length", "seal"), place, strict=True))}
@@ -384,14 +382,14 @@ def _insert(
     return row
 
 
-def delete(connection: sqlite3.Connection, rows: Iterable[int]) -> None:
+def delete(connection: sqlite.Connection, rows: Iterable[int]) -> None:
     """Deletes these rows, and the rows of other tables that refer to them."""
     dead = [(row,) for row in rows]
     for table in ("memory WHERE row", "term WHERE rowid", *(f"{t} WHERE row" for t in _BY_ROW)):
         connection.executemany(f"DELETE FROM {table} = ?", dead)
 
 
-def _tell_once(connection: sqlite3.Connection, source: IndexSource, commits: Iterable[str]) -> None:
+def _tell_once(connection: sqlite.Connection, source: IndexSource, commits: Iterable[str]) -> None:
     """Indexes the message of each commit with the file of the least id, after files were added or removed."""
     for commit in sorted(set(commits) - {""}):
         # With the condition of the partial index, without which the whole table would be read for each commit.
@@ -404,7 +402,7 @@ def _tell_once(connection: sqlite3.Connection, source: IndexSource, commits: Ite
                 _insert(connection, memory, tuple(place), tells=n == 0)
 
 
-def _groups_of(connection: sqlite3.Connection, rows: Iterable[int]) -> set[str]:
+def _groups_of(connection: sqlite.Connection, rows: Iterable[int]) -> set[str]:
     """The groups of talk that these rows belong to."""
     found = set()
     for row in rows:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import os
-import sqlite3
 from _thread import allocate_lock
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
+from memcli import sqlite
 from memcli.beneath import make, open_file, own_file
 from memcli.digests import blake2b
 from memcli.errors import OutdatedError
@@ -288,7 +288,7 @@ class VectorFile:
             os.close(fd)
 
 
-def _connect(path: str) -> sqlite3.Connection:
+def _connect(path: str) -> sqlite.Connection:
     for attempt in (1, 2):
         if path != IN_MEMORY:
             own_file(path)
@@ -299,10 +299,10 @@ def _connect(path: str) -> sqlite3.Connection:
                 connection.execute(statement)
             check_tables(connection, TABLES)
             return connection
-        except sqlite3.OperationalError:
+        except sqlite.OperationalError:
             connection.close()
             raise
-        except sqlite3.DatabaseError:
+        except sqlite.DatabaseError:
             connection.close()
             if attempt == 2:
                 raise
@@ -319,23 +319,23 @@ class Questions(VectorFile):
             with suppress(FileExistsError):
                 make(folder, 0o700)
             super().__init__(folder, model, dimensions)
-        except (sqlite3.Error, OSError):
+        except (sqlite.Error, OSError):
             super().__init__(None, model, dimensions)
 
     def question(self, text: str) -> bytes | None:
-        with suppress(sqlite3.Error):
+        with suppress(sqlite.Error):
             return super().question(text)
         return None
 
     def add_questions(self, vectors: Mapping[str, bytes]) -> None:
-        with suppress(sqlite3.Error):
+        with suppress(sqlite.Error):
             super().add_questions(vectors)
 
     def scale(self, version: int) -> bytes | None:
-        with suppress(sqlite3.Error):
+        with suppress(sqlite.Error):
             return super().scale(version)
         return None
 
     def keep_scale(self, version: int, data: bytes) -> None:
-        with suppress(sqlite3.Error):
+        with suppress(sqlite.Error):
             super().keep_scale(version, data)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import sqlite3
 from _thread import allocate_lock
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from time import monotonic
 
+from memcli import sqlite
 from memcli.errors import ProviderError, RefusedError
 from memcli.index.tables import LAST
 from memcli.index.words import IndexedWords
@@ -100,7 +100,7 @@ class Semantic:
             return None  # locked by a search that missed its deadline
         try:
             vector = self.vectors.question(topic)
-        except sqlite3.Error:
+        except sqlite.Error:
             return None
         finally:
             self.vectors.lock.release()

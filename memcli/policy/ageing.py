@@ -13,13 +13,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from datetime import date, timedelta
 from functools import lru_cache
 
 from memcli.clock import days_between
 from memcli.errors import UsageError
 from memcli.model.memory import Memory
 from memcli.regex import regex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import date
+    from typing import TypeAlias
 
 # Without decay a fact of last year and a guess of last month ranked above what was confirmed today.
 HALF_LIVES: Mapping[str, float] = {
@@ -58,11 +62,10 @@ _YEARLY = regex(r"(\d\d-\d\d)\.\.(\d\d-\d\d)\Z")
 _ONCE = regex(r"(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)\Z")
 _PART = regex(r"(first|last) (\d{1,3}) days? of (month|quarter|year|(\d{1,2}) weeks? from (\d{4}-\d\d-\d\d))\Z")
 _NAME = regex(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
-_DAY = timedelta(days=1)
 _MONTHS: Mapping[str, int] = {"month": 1, "quarter": 3, "year": 12}
 _LEAP = "2000-"  # a leap year, in which 02-29 is valid
 
-_Holds = Callable[[date], bool]
+_Holds: TypeAlias = "Callable[[date], bool]"
 
 
 def check_season(text: str) -> None:
@@ -82,6 +85,8 @@ def check_period(text: str, at: str) -> None:
 @lru_cache(maxsize=1_000)
 def is_in_season(season: str, day: str) -> bool:
     """Whether `day` (YYYY-MM-DD) is in the season. False for a name, and for an invalid period in a hand-edited file."""
+    from datetime import date  # few memories have a season, and each command would import it
+
     try:
         today = date.fromisoformat(day)
         return any(holds(today) for holds in _periods(season))
@@ -94,6 +99,8 @@ def _periods(text: str) -> list[_Holds]:
 
 
 def _period(text: str) -> _Holds:
+    from datetime import date
+
     try:
         if found := _YEARLY.match(text):
             begin, end = found.groups()
@@ -118,14 +125,16 @@ def _period(text: str) -> _Holds:
 
 def _part(side: str, days: str, span: str, weeks: str | None, start: str | None) -> _Holds:
     """A test for the first or last days of a month, quarter or year, or of each span of some weeks from a start date."""
+    from datetime import date, timedelta
+
     length, anchor = 7 * int(weeks or 0), date.fromisoformat(start) if start else date.min
     if start and not length:
         raise ValueError(weeks)
 
     def holds(day: date) -> bool:
         if start:
-            begin = anchor + _DAY * ((day - anchor).days // length * length)
-            end = begin + _DAY * length
+            begin = anchor + timedelta((day - anchor).days // length * length)
+            end = begin + timedelta(length)
         else:
             months = _MONTHS[span]
             first = (day.month - 1) // months * months

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from datetime import datetime
 
 from memcli.codec.canonical import encode_line
 from memcli.codec.memory import DELETED, memory_to_json
@@ -11,6 +10,10 @@ from memcli.model.memory import Json, Memory
 from memcli.policy.ageing import confirmed_at
 from memcli.record import Record
 from memcli.safety.screening import Overview, inspect, is_accepted, is_marked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
 
 MARKS = (("*", "pinned"), ("-", "forgotten"), (">", "superseded"), ("!", "untrusted"))
 """The marks of a memory in lists with their meanings, in the order of display."""
@@ -181,6 +184,8 @@ def readable_time(at: str) -> str:
 
 def parsed_time(at: object) -> datetime | None:
     """A stored time as a datetime; None if it is not a time with an offset from UTC."""
+    from datetime import datetime
+
     try:
         found = datetime.fromisoformat(str(at))
     except ValueError:

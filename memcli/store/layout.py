@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 
 from memcli.errors import NotFoundError, StoreError
-from memcli.git.index_file import shared_folder
 from memcli.settings import BESIDE, is_journal
 from memcli.settings import FOLDER as FOLDER  # noqa: PLC0414 - the places in a store are here
 from memcli.store.atomic import make_folder, read_regular, read_stored, remove_file, write_file
@@ -284,6 +283,7 @@ def install_own_attributes(root: str) -> bool:
     """Adds the attributes of stores to `info/attributes` of the repository of the store at `root`; returns whether it lacked
     any. Raises StoreError."""
     from memcli.git.hooks import NAME
+    from memcli.git.index_file import shared_folder
 
     work_tree = find_work_tree(os.path.dirname(root))
     shared = work_tree and shared_folder(work_tree)
@@ -298,6 +298,7 @@ def remove_attributes(root: str) -> bool:
     """Removes the lines that `install_attributes` and `install_own_attributes` added, and a file that has no other; returns
     whether there were any. Raises StoreError."""
     from memcli.git.hooks import NAME
+    from memcli.git.index_file import shared_folder
 
     work_tree = find_work_tree(os.path.dirname(root))
     shared = work_tree and shared_folder(work_tree)

@@ -44,7 +44,7 @@ from memcli.store.trust import digester
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
+    from memcli import sqlite
 
 
 class LocalCounters(Record):
@@ -66,7 +66,7 @@ class LocalCounters(Record):
         """Adds `amount`, or 1, to the counters of an event of `model/usage.py` with these labels."""
         key = (event, *labels)
 
-        def add(connection: sqlite3.Connection) -> None:
+        def add(connection: sqlite.Connection) -> None:
             space, labels = space_of(key), key
             # The number of rows is bounded: beyond MOST_SPACES, a new space counts under a common label.
             known = {name for (name,) in connection.execute("SELECT DISTINCT space FROM counter WHERE space <> ''")}
@@ -101,7 +101,7 @@ class LocalGaps(Record):
     def note(self, gap: Gap) -> None:
         """Counts a question. Never raises; a question that cannot be written is lost."""
 
-        def add(connection: sqlite3.Connection) -> None:
+        def add(connection: sqlite.Connection) -> None:
             before = self.read()
             after = with_gap(before, gap)
             left = {one.key for one in after}
@@ -232,7 +232,7 @@ class LocalAnswers(Record):
         `since` is the value of `erasures()` when the question was sent. Never raises.
         """
 
-        def add(connection: sqlite3.Connection) -> None:
+        def add(connection: sqlite.Connection) -> None:
             # An answer to a question from before an erasure may repeat the erased text, and is dropped.
             if kind == _VERDICT or self.erasures() == since:
                 row = (key, kind, encode_line(answer).decode())
@@ -331,7 +331,7 @@ class LocalUsage:
         if ids:
             self._state.erase(lambda connection: _erase(connection, space, frozenset(ids)))
 
-    def _add_shown(self, uses: Sequence[Use], topic: str, connection: sqlite3.Connection) -> None:
+    def _add_shown(self, uses: Sequence[Use], topic: str, connection: sqlite.Connection) -> None:
         noted = self._add(connection, uses, topic, os.urandom(_KEY_BYTES).hex())
         bundle = [_to_json(use) for use in noted if use.act in (RECALL, INJECT) and use.places]
         if bundle:
@@ -361,7 +361,7 @@ class LocalUsage:
             (MAX_COUNTED,),
         )
 
-    def _add(self, connection: sqlite3.Connection, uses: Sequence[Use], topic: str, key: str) -> list[Use]:
+    def _add(self, connection: sqlite.Connection, uses: Sequence[Use], topic: str, key: str) -> list[Use]:
         signed = self._sign(" ".join(topic.lower().split())) if topic.strip() else ""
         session = self._sign(self._session) if self._session else ""
         noted = [replace(use, key=key, topic=signed, session=session) for use in uses if use.ids]
@@ -370,7 +370,7 @@ class LocalUsage:
         return noted
 
 
-def _erase(connection: sqlite3.Connection, space: str, ids: frozenset[str]) -> None:
+def _erase(connection: sqlite.Connection, space: str, ids: frozenset[str]) -> None:
     connection.executemany("DELETE FROM access WHERE space = ? AND id = ?", [(space, name) for name in ids])
     for number, text in connection.execute("SELECT id, use FROM usage WHERE space = ?", (space,)).fetchall():
         use = _from_json(json.loads(text))

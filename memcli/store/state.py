@@ -20,9 +20,9 @@ from memcli.store.private import STATE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
     from typing import Any, TypeAlias
 
+    from memcli import sqlite
     from memcli.store.layout import Layout
 
 NOTE_SECONDS = 0.25
@@ -137,11 +137,11 @@ class State:
         is_empty: bool = False,
     ) -> None:
         self.layout, self.warn, self._note_seconds, self._is_empty = layout, warn, note_seconds, is_empty
-        self._joined: dict[int, sqlite3.Connection] = {}
-        self._held: list[Callable[[sqlite3.Connection], object]] | None = None
+        self._joined: dict[int, sqlite.Connection] = {}
+        self._held: list[Callable[[sqlite.Connection], object]] | None = None
 
     @contextmanager
-    def change(self, wait: float = WAIT_SECONDS, *, sync: bool = True) -> Iterator[sqlite3.Connection]:
+    def change(self, wait: float = WAIT_SECONDS, *, sync: bool = True) -> Iterator[sqlite.Connection]:
         """A transaction that writes; one within it, in the same thread, joins it. With `sync` it is on disk when the block ends.
 
         Raises LockedError if another process writes for longer than `wait` seconds, StoreError.
@@ -166,7 +166,7 @@ class State:
             finally:
                 del self._joined[get_ident()]
 
-    def note(self, write: Callable[[sqlite3.Connection], object]) -> None:
+    def note(self, write: Callable[[sqlite.Connection], object]) -> None:
         """Makes a change that may be dropped if the state cannot be written or is locked. Never raises."""
         if self._is_empty:
             return
@@ -226,7 +226,7 @@ class State:
         found = self.rows("SELECT amount FROM tally WHERE name = ?", name)
         return int(found[0][0]) if found else 0
 
-    def erase(self, write: Callable[[sqlite3.Connection], object]) -> None:
+    def erase(self, write: Callable[[sqlite.Connection], object]) -> None:
         """Changes or deletes rows so that no byte of their old contents is left. Raises StoreError, LockedError."""
         if not os.path.lexists(self._path):
             return
@@ -247,7 +247,7 @@ class State:
     def _path(self) -> str:
         return self.layout.private(STATE)
 
-    def _begun(self, path: str, wait: float, *, sync: bool) -> sqlite3.Connection:
+    def _begun(self, path: str, wait: float, *, sync: bool) -> sqlite.Connection:
         """A new connection in which a transaction has begun. Raises StoreError, LockedError."""
         make_folder(os.path.dirname(path))
         try:
@@ -275,24 +275,24 @@ class State:
     @contextmanager
     def _guarded(self, path: str) -> Iterator[None]:
         """Turns errors of SQLite into LockedError and StoreError, and moves a damaged file to the quarantine."""
-        import sqlite3
+        from memcli import sqlite
 
         try:
             yield
-        except sqlite3.Error as error:
+        except sqlite.Error as error:
             # Extended codes have the basic one in their lowest byte.
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            code = getattr(error, "sqlite_errorcode", sqlite.SQLITE_ERROR) & 0xFF
+            if code in (sqlite.SQLITE_BUSY, sqlite.SQLITE_LOCKED):
                 raise LockedError("the local state is locked by another process", "try again in a moment") from None
             # Only these two codes mean damage: a busy or unreadable file is healthy and must not be moved away.
-            if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            if code in (sqlite.SQLITE_CORRUPT, sqlite.SQLITE_NOTADB):
                 self._put_aside(path)
                 raise _LostError(f"{path} was damaged", "run the command again") from None
             raise StoreError(f"cannot use {path}: {error}", "run the command again") from None
 
     def _put_aside(self, path: str) -> None:
         """Moves a damaged file to the quarantine."""
-        import sqlite3
+        from memcli import sqlite
 
         with locked(f"{path}.lock", "the local state"):
             # Another process may have moved the damaged file before this one got the lock: never move its successor.
@@ -300,8 +300,8 @@ class State:
                 with closing(_open(path, WAIT_SECONDS)) as connection:
                     if connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok":
                         return
-            except sqlite3.DatabaseError as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            except sqlite.DatabaseError as error:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in (sqlite.SQLITE_CORRUPT, sqlite.SQLITE_NOTADB):
                     return
             aside = move_file(path, self.layout.private("quarantine"))
             remove_quietly(f"{path}-journal")
@@ -311,23 +311,23 @@ class State:
         )
 
 
-def set_value(connection: sqlite3.Connection, name: str, value: str) -> None:
+def set_value(connection: sqlite.Connection, name: str, value: str) -> None:
     """Sets the value of this name."""
     connection.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", (name, value))
 
 
-def count_up(connection: sqlite3.Connection, name: str) -> None:
+def count_up(connection: sqlite.Connection, name: str) -> None:
     """Adds one to the tally of this name."""
     connection.execute("INSERT INTO tally VALUES (?, 1) ON CONFLICT DO UPDATE SET amount = amount + 1", (name,))
 
 
-def trim(connection: sqlite3.Connection, table: str) -> None:
+def trim(connection: sqlite.Connection, table: str) -> None:
     """Deletes the expired rows of a table."""
     expired = next(one.expired for one in TABLES if one.name == table)
     connection.execute(f"DELETE FROM {table} WHERE {expired}")
 
 
-def prepare(connection: sqlite3.Connection) -> None:
+def prepare(connection: sqlite.Connection) -> None:
     """Creates the tables of a new file. Raises StoreError for a file of a newer version."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > _VERSION:
@@ -343,31 +343,31 @@ def prepare(connection: sqlite3.Connection) -> None:
 
 def copy_state(source: str, target: str) -> None:
     """Copies the state at `source` to the file at `target`, between two transactions. Raises OSError."""
-    import sqlite3
+    from memcli import sqlite
 
     try:
         # By SQLite's backup: a copy of the file's bytes could contain half of a transaction.
         beneath.own_file(target)
         with closing(_open(source, WAIT_SECONDS)) as old, closing(beneath.open_database(target, 0)) as new:
             old.backup(new)
-    except sqlite3.Error as error:
+    except sqlite.Error as error:
         raise OSError(str(error)) from None
 
 
 def contents(path: str) -> Iterator[str]:
     """The rows of the state at `path` as text. Raises OSError."""
-    import sqlite3
+    from memcli import sqlite
 
     try:
         with closing(_open(path, WAIT_SECONDS)) as connection:
             yield from connection.iterdump()
-    except sqlite3.Error as error:
+    except sqlite.Error as error:
         raise OSError(str(error)) from None
 
 
-def _open(path: str, wait: float) -> sqlite3.Connection:
+def _open(path: str, wait: float) -> sqlite.Connection:
     """A connection to the database at `path`, for one transaction; read-only if the file cannot be written. Raises
-    sqlite3.Error, OSError."""
+    sqlite.Error, OSError."""
     is_writable = os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK)
     # A file that this process cannot write counts as unchanged while it is read, so that no lock and no journal is needed.
     connection = beneath.open_database(path, wait, "mode=rw" if is_writable else "mode=ro&immutable=1")
@@ -391,7 +391,7 @@ def merge_state(path: str, target: str, base: str) -> None:
     """Applies the changes between the state at `base`, which may be missing, and its changed copy at `path` to the state at
     `target`. A damaged copy is ignored. Raises StoreError.
     """
-    import sqlite3
+    from memcli import sqlite
 
     try:
         before, after = _tables(base), _tables(path)
@@ -405,29 +405,29 @@ def merge_state(path: str, target: str, base: str) -> None:
             for table in TABLES:
                 _merge(connection, table, before.get(table.name, {}), after.get(table.name, {}))
             connection.execute("COMMIT")
-    except (sqlite3.Error, OSError) as error:
+    except (sqlite.Error, OSError) as error:
         raise StoreError(f"cannot join {path} with {target}: {error}", "remove the former") from None
 
 
 def _tables(path: str) -> dict[str, dict[tuple[Any, ...], _Row]]:
     """The rows of each table by their keys; empty for a missing or damaged file."""
-    import sqlite3
+    from memcli import sqlite
 
     found: dict[str, dict[tuple[Any, ...], _Row]] = {}
     try:
-        with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        with closing(sqlite.connect(":memory:", isolation_level=None)) as connection:
             connection.executescript("\n".join(contents(path)))
-            connection.row_factory = sqlite3.Row
+            connection.row_factory = sqlite.Row
             for table in TABLES:
                 rows = [dict(row) for row in connection.execute(f"SELECT * FROM {table.name}")]
                 found[table.name] = {tuple(row[name] for name in table.key): row for row in rows}
-    except (sqlite3.DatabaseError, OSError):
+    except (sqlite.DatabaseError, OSError):
         return {}
     return found
 
 
 def _merge(
-    connection: sqlite3.Connection,
+    connection: sqlite.Connection,
     table: StateTable,
     before: Mapping[tuple[Any, ...], _Row],
     after: Mapping[tuple[Any, ...], _Row],

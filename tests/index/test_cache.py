@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memcli import sqlite
 from memcli.app.purge import purge
 from memcli.app.recall import MOST, recall
 from memcli.app.space import embed_spaces
@@ -188,7 +189,7 @@ def test_a_database_that_is_swapped_while_it_is_opened_is_refused(
         cache.symlink_to(tmp_path / "outside")
         return real(*arguments, **options)
 
-    monkeypatch.setattr(sqlite3, "connect", swapping)
+    monkeypatch.setattr(sqlite, "connect", swapping)
     with pytest.raises((OSError, sqlite3.OperationalError), match="was replaced" if is_there else "unable to open"):
         open_database(str(cache / "x.index"))
     assert os.listdir(tmp_path / "outside") == ["x.index"] * is_there
