@@ -135,6 +135,10 @@ def read(sentence: str) -> list[Word]:
     found: list[Word] = []
     at = 0
     while at < len(words):
+        if words[at].low not in FIRST_PARTS and words[at].low not in FIRST_WORDS:
+            found.append(words[at])
+            at += 1
+            continue
         length, joined = _longest(words, at)
         found += joined
         at += length

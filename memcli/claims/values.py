@@ -309,7 +309,9 @@ def values_of(text: str) -> Values:
     rest: list[str] = []  # the text without identifiers
     for chunk in _STEP.sub("", glued(text)).split():
         bare = chunk.strip(_MARKS).rstrip(".:" + _MARKS)
-        if (times := _TIMES.fullmatch(bare)) is not None:
+        if bare.isalpha() and bare[1:].islower() and len(bare) <= _LONGEST_WORD:
+            rest.append(chunk)  # a word, as most are
+        elif (times := _TIMES.fullmatch(bare)) is not None:
             identifiers.append(ClaimValue("number", times[1] or times[2], bare))
         elif _is_identifier(bare):
             key = bare.lower()
@@ -398,7 +400,7 @@ def _named(words: Sequence[Word], counted: Sequence[Quantity]) -> Iterator[Claim
         kind, name = choice_of(word) or ("", "")
         if kind:
             yield ClaimValue(kind, name, word.text, frozenset([word.stem]))
-        elif _JOINED.fullmatch(word.low):
+        elif "-" in word.low and _JOINED.fullmatch(word.low):
             parts = {part.stem for part in read(word.low.replace("-", " "))}
             yield ClaimValue(_IDENTIFIED, word.low, word.text, frozenset(parts))
         elif is_content(word):
