@@ -62,14 +62,21 @@ def field(*, default_factory: Callable[[], Any]) -> Any:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class _RecordType(type):
-    """Makes a slot of each annotated name. With `frozen=False` fields can be set; with `kw_only=True` arguments must be named."""
+    """Makes a slot of each annotated name. With `frozen=False` fields can be set; with `kw_only=True` arguments must be named. `mark` is a
+    slot beside the fields, for a mark of one instance: it is neither compared nor copied."""
 
     def __new__(
-        cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], frozen: bool = True, kw_only: bool = False
+        cls,
+        name: str,
+        bases: tuple[type, ...],
+        namespace: dict[str, Any],
+        frozen: bool = True,
+        kw_only: bool = False,
+        mark: str = "",
     ) -> _RecordType:
         names = [n for n, kind in namespace.get("__annotations__", {}).items() if not kind.startswith("ClassVar")]
         given = {n: namespace.pop(n) for n in names if n in namespace}
-        namespace["__slots__"] = names
+        namespace["__slots__"] = [*names, mark] if mark else names
         if not frozen:
             namespace |= {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__, "__hash__": None}
         made: Any = super().__new__(cls, name, bases, namespace)

@@ -422,7 +422,7 @@ def _reason(size: int, found: Sequence[SpaceHits]) -> str:
 MAX_TOPIC = 2_000
 MAX_READ = 20_000
 _FILES = 3
-_TIME_WORDS = frozenset("yesterday today last past previous this ago since until before after between as".split())
+_TIME_WORDS = frozenset("yesterday today last past previous this ago since until before after between as prior".split())
 """Every topic that names a period contains one of these, or a number."""
 _NAMED_TIMES = ("hour", "day", "week", "month", "quarter", "year", "version", "release", "tag", "commit")
 """Beside a time word, it has a number, a month or a commit, or one of these in a word."""
@@ -444,10 +444,12 @@ def may_have_period(topic: str) -> bool:
     low = topic.lower()
     if any(not word.isalpha() and any(c.isdigit() for c in word) for word in low.split()):
         return True
-    parts = "".join([c if c.isalnum() else " " for c in low]).split()
-    return not _TIME_WORDS.isdisjoint(parts) and any(
+    # Whole words, as `today_view.py` is a file.
+    if _TIME_WORDS.isdisjoint([word.strip("?.,!:;") for word in low.replace("'s", " ").split()]):
+        return False
+    return any(
         part in MONTH_NUMBERS or any(name in part for name in _NAMED_TIMES) or (len(part) > 6 and set(part) <= _HEX)
-        for part in parts
+        for part in "".join([c if c.isalnum() else " " for c in low]).split()
     )
 
 

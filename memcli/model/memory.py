@@ -33,13 +33,7 @@ TRIGGERED_KINDS = ("constraint", "negative", "procedure")
 """The kinds that are recalled, or checked by `guard`, when one of their triggers matches."""
 
 
-class _Vettable:
-    """Has a mark of one object: a changed copy of a record does not inherit it."""
-
-    __slots__ = ("is_vetted",)
-
-
-class Memory(_Vettable, Record, kw_only=True):
+class Memory(Record, kw_only=True, mark="is_vetted"):
     """One stored object. Times are RFC 3339 in UTC; nested values are plain JSON, never changed in place.
 
     `extra` has the fields that this version does not know; they are written back unchanged.

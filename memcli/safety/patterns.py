@@ -315,16 +315,9 @@ class Fragments:
         self._given = given or {}
 
     def expanded(self, pattern: str) -> str:
-        """The pattern with each `{NAME}` replaced by its fragment. Raises KeyError for one that is used before its definition."""
-        return _expanded(pattern, self._known) if "{" in pattern else pattern
+        """The pattern with each `{NAME}` replaced by its fragment. Raises KeyError for one that is not defined."""
 
-    @cached_property
-    def _known(self) -> dict[str, str]:
-        known = dict(self._given)
-        for name, pattern in read_json(self._package, "fragments.json").items():
-            known[name] = _expanded(pattern, known)
-        return known
+        def fragment(name: re.Match[str]) -> str:
+            return self._given.get(name[1]) or self.expanded(read_json(self._package, "fragments.json")[name[1]])
 
-
-def _expanded(pattern: str, known: Mapping[str, str]) -> str:
-    return re.sub(r"\{([A-Z][A-Z0-9_]*)\}", lambda name: known[name[1]], pattern)
+        return re.sub(r"\{([A-Z][A-Z0-9_]*)\}", fragment, pattern)

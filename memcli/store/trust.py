@@ -23,6 +23,7 @@ from memcli.codec.canonical import encode, encode_line
 from memcli.digests import blake2b
 from memcli.errors import StoreError, UsageError
 from memcli.model.memory import Json
+from memcli.safety import VERSION
 from memcli.settings import is_on
 from memcli.store.atomic import (
     create_file,
@@ -255,17 +256,21 @@ def _seal(key: bytes, facts: Mapping[str, Json]) -> str:
 
 
 def sealer() -> Callable[[bytes], bytes] | None:
-    """A function from bytes to their digest by the key of the user, 16 bytes, which nobody else can make; None without a key."""
+    """A function from bytes that were found plain to their digest, 16 bytes, by the key of the user, which nobody else can make,
+    and the version of the rules; None without a key."""
     key = _read_user_key()
     if key is None:
         return None
-    return lambda data: blake2b(data, digest_size=16, key=key, person=_VETTED).digest()
+    rules = VERSION.to_bytes(16, "big")
+    return lambda data: blake2b(data, digest_size=16, key=key, salt=rules, person=_VETTED).digest()
 
 
 def _user_key_path() -> str:
     system = sys.platform
     if system == "linux":  # the same folder as `wiring/roots.py`; platformdirs takes long to import
-        home = os.environ.get("XDG_DATA_HOME", "").strip() or os.path.expanduser("~/.local/share")
+        home = os.environ.get("XDG_DATA_HOME", "").strip()
+        # A relative folder, which the standard forbids, would be in a work tree, and its key that of a stranger.
+        home = home if os.path.isabs(home) else os.path.expanduser("~/.local/share")
         return os.path.join(home, "memcli", _USER_FILE)
     import platformdirs
 

@@ -24,7 +24,8 @@ def global_root(environ: Mapping[str, str]) -> str:
         return named_root(named)
     system = sys.platform
     if system == "linux":  # as platformdirs, whose import would take milliseconds of every recall
-        home = environ.get("XDG_DATA_HOME", "").strip() or os.path.expanduser("~/.local/share")
+        home = environ.get("XDG_DATA_HOME", "").strip()
+        home = home if os.path.isabs(home) else os.path.expanduser("~/.local/share")
         return os.path.join(home, "memcli", FOLDER)
     import platformdirs
 

@@ -100,6 +100,12 @@ def test_another_user_screens_anew(index: Path, run: Run, tmp_path: Path) -> Non
     assert vetted(tmp_path) == set()
 
 
+def test_other_rules_screen_anew(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where somebody raised the version that the index itself names."""
+    monkeypatch.setattr("memcli.store.trust.VERSION", 1000)
+    assert vetted(tmp_path) == set()
+
+
 def test_patterns_of_a_policy_apply_to_what_was_sealed(index: Path, run: Run, tmp_path: Path) -> None:
     assert "three times" in run("get", "notes/plain").out
     policy = '{"patterns": [{"name": "count", "regex": "three times"}]}'

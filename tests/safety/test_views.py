@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from memcli.safety import patterns
 from memcli.safety.secrets import detector
 from memcli.safety.secrets.detector import Detector, TextView
+from memcli.safety.secrets.redact_memory import redact_fields
 from tests.safety.secrets_corpus import secret
 
 TOKEN = secret("github_token", 7)[1]
@@ -65,3 +66,10 @@ def test_repeats_take_linear_time() -> None:
      "-----BEGIN ", "[REDACTED:", "pass is ", "root:", "\\n", "value: ", "name: password, "]  # fmt: skip
     for piece in pieces:
         Detector({}, lambda _: "").find(piece * (50_000 // len(piece)))
+
+
+def test_a_dump_that_begins_a_text_is_read() -> None:
+    data = b"kubeadm join --token vlp9x4." + b"h6ekgrywmxyndtsl"
+    rows = [data[at : at + 16].hex(" ", 2) for at in range(0, len(data), 16)]
+    dump = "".join(f"{16 * n:08x}: {row}\n" for n, row in enumerate(rows))
+    assert redact_fields(Detector({}, lambda _: "0" * 8), {"raw": dump}).kinds == {"kubeadm_token": 1}

@@ -85,6 +85,11 @@ def test_a_period_is_resolved() -> None:
         assert (period.since[:10], period.until[:10], period.rest) == (since, until, rest)
 
 
+def test_a_file_is_no_period() -> None:
+    for name in ("today_view.py", "yesterday-report.sql", "today/index.ts"):
+        assert not may_have_period(f"why does {name} crash?")
+
+
 def test_a_period_says_what_was_understood() -> None:
     cases = [
         ("what changed since 0.32rc1?", "since 0.32rc1 (2026-01-03)"),

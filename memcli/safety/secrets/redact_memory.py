@@ -40,6 +40,7 @@ _MAX_DEPTH = 200
 _APART = " \n\n\n"
 _NAME_IN_JSON = regex(r'"([^"\s]*@[^"\s]*)"')
 _FEW_PATHS = 100
+_HEX = frozenset("0123456789abcdefABCDEF")
 _FIELDS = tuple(defaults(Memory))
 
 
@@ -216,6 +217,10 @@ def _all_text(value: Json) -> str:
         name, item = stack.pop()
         if isinstance(item, str):
             texts.append(f"{name}: {item}")
+            if not _HEX.isdisjoint(item[:1]) and _HEX.issuperset(
+                item[:4]
+            ):  # a dump is known by the beginnings of its lines
+                texts.append(item)
         elif isinstance(item, Mapping):
             texts += [str(key) for key, inner in item.items() if not isinstance(inner, str)]
             stack += [(str(key), inner) for key, inner in item.items()]

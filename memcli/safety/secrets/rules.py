@@ -245,7 +245,7 @@ class RuleIndex:
             return suspects
         low = text.lower()
         probed = {"": True}
-        for rule in self._with_keyword(text, low):
+        for rule in self._with_keyword(low):
             for word in rule.keywords:
                 read = low if word == word.lower() else text
                 if word not in read or (self._words is not None and word not in self._words):
@@ -256,25 +256,17 @@ class RuleIndex:
                     suspects.setdefault(word, []).append(rule)
         return suspects
 
-    def _with_keyword(self, text: str, low: str) -> Iterable[SecretRule]:
-        """The rules with a keyword in the text, or in `low`, the same in lower case."""
-        found = self._literals.at_once(low) if len(text) < LONG else self._literals.within(low)
+    def _with_keyword(self, low: str) -> Iterable[SecretRule]:
+        """The rules with a keyword, in any case, in a text in lower case."""
+        found = self._literals.at_once(low) if len(low) < LONG else self._literals.within(low)
         if found is not None:
-            return dict.fromkeys([rule for word in found for rule in self._by_literal[word]])
+            return dict.fromkeys([rule for word, rule in self._by_keyword if word in found])
         # One by one: a table by keyword takes longer to make than a short command searches.
-        both = low if low == text else f"{low}\n{text}"
-        return dict.fromkeys([rule for word, rule in self._by_keyword if word in both])
+        return dict.fromkeys([rule for word, rule in self._by_keyword if word in low])
 
     @cached_property
     def _by_keyword(self) -> list[tuple[str, SecretRule]]:
-        return [(word, rule) for rule in self._rules for word in rule.keywords]
-
-    @cached_property
-    def _by_literal(self) -> dict[str, list[SecretRule]]:
-        table: dict[str, list[SecretRule]] = {}
-        for word, rule in self._by_keyword:
-            table.setdefault(word.lower(), []).append(rule)
-        return table
+        return [(word.lower(), rule) for rule in self._rules for word in rule.keywords]
 
 
 @lru_cache(2)
