@@ -16,7 +16,7 @@ from memcli.extras.upkeep.maintain import clusters
 from memcli.index.meaning import mean_directions
 from memcli.model.memory import Memory
 from memcli.model.space import Policy
-from memcli.record import replace
+from memcli.record import as_dict, replace
 from memcli.text.passages import embedded_texts, passages
 from tests.conftest import NOW, memory, open_at, rewrite
 from tests.index.kinds import on_both
@@ -108,13 +108,9 @@ def test_only_what_is_known(workspace: Workspace) -> None:
 def test_what_is_forgotten_or_superseded_is_in_none(workspace: Workspace) -> None:
     memories = of_topics()
     gone = {"mem_auth0": {"active": False}, "mem_cache0": {"superseded_by": "mem_cache1"}}
-    memories = [Memory(**{**vars_of(one), **gone.get(one.id, {})}) for one in memories]
+    memories = [Memory(**{**as_dict(one), **gone.get(one.id, {})}) for one in memories]
     found = {name for one in clusters(filled(workspace, memories)).found for name in one.ids}
     assert found == {one.id for one in memories} - gone.keys()
-
-
-def vars_of(one: Memory) -> dict[str, object]:
-    return {name: getattr(one, name) for name in one.__slots__}
 
 
 def test_a_purged_memory_leaves_nothing_in_them(workspace: Workspace) -> None:

@@ -71,5 +71,5 @@ def test_repeats_take_linear_time() -> None:
 def test_a_dump_that_begins_a_text_is_read() -> None:
     data = b"kubeadm join --token vlp9x4." + b"h6ekgrywmxyndtsl"
     rows = [data[at : at + 16].hex(" ", 2) for at in range(0, len(data), 16)]
-    dump = "".join(f"{16 * n:08x}: {row}\n" for n, row in enumerate(rows))
+    dump = "".join(f"{16 * n:08x}: {row}  ......\n" for n, row in enumerate(rows))
     assert redact_fields(Detector({}, lambda _: "0" * 8), {"raw": dump}).kinds == {"kubeadm_token": 1}
