@@ -290,13 +290,13 @@ def read_json(package: str, name: str) -> Any:
     return json.loads(_read(package, name))
 
 
-def read_rows(package: str, name: str) -> list[tuple[Any, str]]:
-    """The rows of a JSON Lines file in the folder of an imported package: the first item of each array, and its line."""
-    # To decode all rows whole takes a tenth of a short command, which needs few of them; and a string of all lines would take
-    # four bytes a character, because of those beyond ASCII.
-    first = json.JSONDecoder().raw_decode
-    lines = [line.decode() for line in _read(package, name).split(b"\n") if line]
-    return [(first(line, 1)[0], line) for line in lines]
+def read_rows(package: str, name: str) -> list[tuple[Any, bytes]]:
+    """The rows of a JSON Lines file in the folder of an imported package: the first item of each array, and its line. The item is a
+    string or a list of strings, without the sign at its end, a comma and a blank in a string."""
+    # To decode all rows whole takes a tenth of a short command, which needs few of them.
+    lines = _read(package, name).split(b"\n")[:-1]
+    firsts = [line[1 : line.index(b'", ' if line.startswith(b'["') else b"], ") + 1] for line in lines]
+    return list(zip(json.loads(b"[%b]" % b",".join(firsts)), lines, strict=True))
 
 
 def _read(package: str, name: str) -> bytes:

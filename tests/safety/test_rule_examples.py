@@ -9,6 +9,7 @@ from typing import Any
 from memcli import safety
 from memcli.safety.injection import LANGUAGES, RULES, Suspects, _applies, _forms, is_foreign_order
 from memcli.safety.injection.readings import readings
+from memcli.safety.patterns import read_rows
 from memcli.safety.secrets.detector import _by_rule
 from memcli.safety.secrets.rules import RULES as SECRET_RULES
 from memcli.safety.secrets.rules import RuleIndex
@@ -24,6 +25,9 @@ def rows(package: str, *tables: str) -> list[dict[str, Any]]:
     ]
     # Their first items are read without the others, so no line may have other blanks than these.
     assert [json.dumps(json.loads(line), ensure_ascii=False) for line in lines] == lines
+    assert [json.loads(line)[0] for line in lines] == [
+        first for table in tables for first, _ in read_rows(f"{safety.__name__}.{package}", f"{table}.jsonl")
+    ]
     return [json.loads(line)[-1] for line in lines]
 
 

@@ -15,7 +15,7 @@ from memcli.safety.secrets.rules import RULES, TOKEN, WITH_FORMAT, RuleIndex, Se
 
 
 def made(kind: str, *words: str, **more: object) -> SecretRule:
-    return SecretRule(words, json.dumps([words, {"kind": kind, "pattern": "x", **more}]))
+    return SecretRule(words, json.dumps([words, {"kind": kind, "pattern": "x", **more}]).encode())
 
 
 MADE = (

@@ -29,7 +29,7 @@ TEXTS = {
 @pytest.mark.parametrize("plenty", [0, 1 << 40], ids=["with RE2", "without"])
 def test_a_rule_is_worth_trying_where_each_group_is_met(monkeypatch: pytest.MonkeyPatch, plenty: int) -> None:
     monkeypatch.setattr(patterns, "_PLENTY", plenty)
-    rules = [InjectionRule(first, json.dumps([first, others, {}])) for first, *others in RULES]
+    rules = [InjectionRule(first, json.dumps([first, others, {}]).encode()) for first, *others in RULES]
     assert {text: Suspects(rules).within(text) for text in TEXTS} == TEXTS
     # In a long text, a literal of the first group must be at the beginning of a word.
     assert {text: Suspects(rules).within(f"{'z ' * 200}{text}") for text in TEXTS} == TEXTS

@@ -200,7 +200,7 @@ class InjectionRule:
     is_local: bool
     within: int
 
-    def __init__(self, first: Sequence[str], row: str) -> None:
+    def __init__(self, first: Sequence[str], row: bytes) -> None:
         self.first = first
         self._line = row
 

@@ -40,7 +40,6 @@ from memcli.safety.secrets.rules import (
     RuleIndex,
     SecretHit,
     SecretRule,
-    all_kinds,
     merged,
 )
 
@@ -460,7 +459,7 @@ def check_policy(policy: Mapping[str, Json]) -> None:
         )
     for n, item in enumerate(patterns):
         where = f"pii_redaction.patterns[{n}]"
-        if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", item["name"]) or item["name"] in (*all_kinds(), SECRETS):
+        if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", item["name"]) or item["name"] in _groups():
             raise UsageError(
                 f"{where}.name {item['name'][:40]!a} is not a valid pattern name, or a detector has this name",
                 "use at most 40 characters of a-z, 0-9 and _, the first a letter",
@@ -482,7 +481,8 @@ def check_policy(policy: Mapping[str, Json]) -> None:
 @cache
 def _groups() -> Mapping[str, frozenset[str]]:
     """The kinds that each name in the field `detectors` includes."""
-    return {SECRETS: frozenset(all_kinds()) - {EMAIL}, **{kind: frozenset([kind]) for kind in all_kinds()}}
+    kinds = frozenset(rule.kind for rule in RULES)
+    return {SECRETS: kinds - {EMAIL}, **{kind: frozenset([kind]) for kind in kinds}}
 
 
 @lru_cache(8)
@@ -506,7 +506,7 @@ def _chosen(detectors: Sequence[str] | None) -> frozenset[str] | None:
             "pii_redaction.detectors is empty", f'use ["-{SECRETS}", "-{EMAIL}"] to switch all detectors off'
         )
     named = [_groups()[name] for name in detectors if not name.startswith("-")]
-    kinds = frozenset().union(*named) if named else frozenset(all_kinds())
+    kinds = frozenset().union(*named) if named else frozenset(_groups()) - {SECRETS}
     return kinds.difference(*(_groups()[name[1:]] for name in detectors if name.startswith("-")))
 
 

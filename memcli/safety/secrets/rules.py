@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import Enum
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 
 from memcli.record import Record, replace
 from memcli.regex import regex
@@ -117,7 +117,7 @@ class SecretRule:
     is_table: bool
 
     # No Record, and all but the keywords at the first use: there are hundreds of rules, and most texts need none.
-    def __init__(self, words: str | Sequence[str], row: str, rank: int = 0) -> None:
+    def __init__(self, words: str | Sequence[str], row: bytes, rank: int = 0) -> None:
         self.keywords = (_KEYWORDS.get(words) or words.split()) if isinstance(words, str) else words
         self._line = row
         self.rank = rank
@@ -206,12 +206,6 @@ WITH_FORMAT = len(_FORMATS)
 _ROWS = enumerate([*_FORMATS, *read_rows(__package__, "contexts.jsonl")])
 # Rules of our own: of two libraries that were tried, one missed a fifth of the secrets, the other most.
 RULES = tuple([SecretRule(words, row, rank) for rank, (words, row) in _ROWS])
-
-
-@cache
-def all_kinds() -> tuple[str, ...]:
-    """The kinds of secrets, each once."""
-    return tuple(dict.fromkeys(rule.kind for rule in RULES))
 
 
 SHORTEST = 6
