@@ -188,7 +188,7 @@ def _is_simple(value: Json) -> bool:
             kind = type(part)
             if kind is str:
                 room -= len(part)
-                if room < 0 or _HALF_PAIR.search(part):
+                if room < 0 or (not part.isascii() and _HALF_PAIR.search(part)):
                     return False
             elif kind is dict:
                 below += part

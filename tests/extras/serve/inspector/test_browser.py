@@ -196,10 +196,11 @@ def test_a_writer_edits_in_the_browser(page: Open, site: tuple[str, OneStore]) -
     found.locator("summary", has_text="Edit").click()
     found.locator("#e-text").fill("Logs are kept for 60 days.")
     found.locator(".edit-form button").click()
-    assert found.locator("[role=status] >> text=Saved.").count() == 1
+    found.locator("[role=status] >> text=Saved.").wait_for()
     assert found.locator(".text").first.inner_text() == "Logs are kept for 60 days."
     other = page(f"/memory/main/{name}")
     found.locator("button", has_text="Pin").click()
+    found.locator("button", has_text="Unpin").wait_for()
     other.locator("button", has_text="Forget").click()
     assert other.locator("h1").inner_text() == "Somebody else changed this memory"
 
