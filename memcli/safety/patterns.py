@@ -292,7 +292,7 @@ def read_json(package: str, name: str) -> Any:
 
 def read_rows(package: str, name: str) -> list[tuple[Any, bytes]]:
     """The rows of a JSON Lines file in the folder of an imported package: the first item of each array, and its line. The item is a
-    string or a list of strings, without the sign at its end, a comma and a blank in a string."""
+    string or a list of strings; `", ` may not occur in the former, nor `], ` in the latter."""
     # To decode all rows whole takes a tenth of a short command, which needs few of them.
     lines = _read(package, name).split(b"\n")[:-1]
     firsts = [line[1 : line.index(b'", ' if line.startswith(b'["') else b"], ") + 1] for line in lines]

@@ -217,9 +217,7 @@ def _all_text(value: Json) -> str:
         name, item = stack.pop()
         if isinstance(item, str):
             texts.append(f"{name}: {item}")
-            if not _HEX.isdisjoint(item[:1]) and _HEX.issuperset(
-                item[:4]
-            ):  # a dump is known by the beginnings of its lines
+            if _HEX.issuperset(item[:12].lstrip()[:4]):  # a dump is known by the beginnings of its lines
                 texts.append(item)
         elif isinstance(item, Mapping):
             texts += [str(key) for key, inner in item.items() if not isinstance(inner, str)]

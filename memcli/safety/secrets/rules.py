@@ -252,11 +252,10 @@ class RuleIndex:
 
     def _with_keyword(self, low: str) -> Iterable[SecretRule]:
         """The rules with a keyword, in any case, in a text in lower case."""
+        # One by one in a short text: a table by keyword takes longer to make than a short command searches.
         found = self._literals.at_once(low) if len(low) < LONG else self._literals.within(low)
-        if found is not None:
-            return dict.fromkeys([rule for word, rule in self._by_keyword if word in found])
-        # One by one: a table by keyword takes longer to make than a short command searches.
-        return dict.fromkeys([rule for word, rule in self._by_keyword if word in low])
+        place = low if found is None else found
+        return dict.fromkeys([rule for word, rule in self._by_keyword if word in place])
 
     @cached_property
     def _by_keyword(self) -> list[tuple[str, SecretRule]]:
