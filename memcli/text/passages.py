@@ -241,7 +241,7 @@ def _block(lines: Sequence[Line], at: int) -> tuple[int, str, int]:
         return _item(lines, at), PROSE, 0
     if line.startswith(("    ", "\t")):
         return _indented(lines, at), CODE, 0
-    if _DIRECTIVE.match(line):
+    if line.startswith("..") and _DIRECTIVE.match(line):
         return max(at + 1, _indented(lines, at + 1)), CODE if _CODE_DIRECTIVE.match(line) else PROSE, 0
     end = at + 1
     while end < len(lines) and lines[end].role not in _BEGINS and not _UNDERLINE.match(lines[end].text):
@@ -309,6 +309,8 @@ _VERSION = regex(r"\bv?\d+\.\d+(?:\.\d+)*\b|\bunreleased\b", re.IGNORECASE)
 _TO_TOOLS = regex(
     r"^[ \t]*(?:\.\.|:[\w-]+:).*$|`[^`\n]*`|<[^<>\n]*>|\[!\[[^\n]*|\[[^\[\]\n]*\]\(#[^()\n]*\)", re.MULTILINE
 )
+_TOOL_SIGNS = ("..", ":", "`", "<", "[")
+"""One of these is in every match of `_TO_TOOLS`."""
 _WORD = regex(r"[^\W\d_]{3,}")
 _WORD_OR_SIGN = regex(r"[^\W\d_]{3,}|[\u3040-\u9fff\uac00-\ud7af]")
 _LEAST_WORDS = 4
@@ -399,7 +401,7 @@ def _is_markup(passage: Passage) -> bool:
         return not _WORD_OR_SIGN.search(passage.text)
     if passage.form != PROSE:
         return False
-    visible = _TO_TOOLS.sub("", passage.text)
+    visible = _TO_TOOLS.sub("", passage.text) if any(sign in passage.text for sign in _TOOL_SIGNS) else passage.text
     # The second pattern is used only if the first finds too few words: compiling its ranges takes milliseconds.
     return len(_WORD.findall(visible)) < _LEAST_WORDS and len(_WORD_OR_SIGN.findall(visible)) < _LEAST_WORDS
 
@@ -447,7 +449,10 @@ def _introduces(raw: str, start: int, end: int) -> bool:
 
 def _of_change(raw: str) -> Iterator[Passage]:
     """The message of a commit, then its hunks with the title of their file as heading; short neighbours are packed together."""
-    lines = [(line.start(), line.end(), line[0].rstrip("\r\n")) for line in re.finditer(r"[^\n]*\n|[^\n]+", raw)]
+    lines, at = list[tuple[int, int, str]](), 0
+    for line in raw.removesuffix("\n").split("\n"):
+        start, at = at, min(at + len(line) + 1, len(raw))
+        lines.append((start, at, line.rstrip("\r")))
     first = next((n for n, (_, _, line) in enumerate(lines) if line.startswith("@@")), None)
     if first is None:
         yield from (Passage(raw[a:b].strip(), a, b, (), MESSAGE) for a, b in _pieces(raw, 0, len(raw)))

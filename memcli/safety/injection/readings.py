@@ -22,7 +22,9 @@ _KEY_WORDS = frozenset(_WORDS["key_words"])
 _SKELETONS: dict[str, str] = {word.translate(_SKELETON): word for word in _KEY_WORDS}
 _LONG = 12
 """The least characters of a word that may be several words in a name, or an encoded text."""
-_SINGLES = r"\b" + r"\w[ ._*|-]+" * 6
+_BETWEEN = 4
+"""A run has more words of one letter between blanks, beside its first letter."""
+_SINGLES = r"\b" + r"\w[ ._*|-]+" * (_BETWEEN + 2)
 _ORDERED = tuple(_WORDS["ordered"])
 _OBJECTS = tuple(_WORDS["objects"])
 _TELLING = 3
@@ -62,13 +64,14 @@ def readings(text: str, depth: int = _DEPTH) -> Iterator[tuple[str, bool]]:
     low = fold(plain)
     yield low, False
     long = "\n".join([word for word in dict.fromkeys(plain.split()) if len(word) >= _LONG])
-    if names := _names(long):
+    if long and (names := _names(long)):
         yield names, True
         if leet := _from_leet(names):
             yield leet, True
     if not low.isalpha() and (leet := _from_leet(low)):
         yield leet, False
-    if pattern(_SINGLES).occurs(plain):  # words spelled out, as in `i g n o r e` and `i-g-n-o-r-e`, one run a line
+    # Words spelled out, as in `i g n o r e` and `i-g-n-o-r-e`, one run a line.
+    if _may_be_spelled(plain) and pattern(_SINGLES).occurs(plain):
         spelled = "\n".join([fold(_joined(run)) for run in compiled(_SPELLED).findall(plain)])
         if spelled:
             yield spelled, False
@@ -83,6 +86,11 @@ def readings(text: str, depth: int = _DEPTH) -> Iterator[tuple[str, bool]]:
     if depth:
         for decoded in _decoded(plain, low, long):
             yield from readings(decoded, depth - 1)
+
+
+def _may_be_spelled(text: str) -> bool:
+    """Whether `text` has what every match of `_SINGLES` has: a sign that joins letters, or enough words of one letter."""
+    return any(sign in text for sign in "._*|-") or sum([len(word) == 1 for word in text.split()]) > _BETWEEN
 
 
 def fold(text: str) -> str:
@@ -188,7 +196,7 @@ def _decoded(plain: str, low: str, long: str) -> Iterator[str]:
         text = unquote(html.unescape(plain))
         yield compiled(_ESCAPED).sub(_character, text) if "\\" in text else text
     pieces = []
-    for piece in compiled(_BASE64).findall(long):
+    for piece in compiled(_BASE64).findall(long) if long else ():
         if piece.isalpha() and piece.islower():
             continue
         if compiled(_HEX).match(piece):

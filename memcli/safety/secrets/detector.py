@@ -160,7 +160,7 @@ def joined(data: bytes) -> TextView | None:
 def blobs(data: bytes) -> Iterator[tuple[int, int, str]]:
     """Yields words that encode text in base64 or hex: the range of bytes (start, end) and the text."""
     if _tried(data).isdisjoint((_BASE64, _HEX, _DUMP)) or (
-        len(data) < _SHORT and all(len(word) < _LEAST_BLOB for word in data.split()) and not re.search(_SPREAD, data)
+        len(data) < _SHORT and all(len(word) < _LEAST_BLOB for word in data.split()) and not _has_spread(data)
     ):
         return
     for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex)):
@@ -174,6 +174,11 @@ def blobs(data: bytes) -> Iterator[tuple[int, int, str]]:
         inner = _from_hex(b"".join(b"".join(line.split()) for line in re.findall(_DUMPED, data[start:end])))
         if inner:
             yield start + (data[start:end][:1] == b"\n"), end, inner
+
+
+def _has_spread(data: bytes) -> bool:
+    """Whether `data` has bytes in hex, in groups. Text in ASCII has a digit in each byte."""
+    return len(data.translate(None, _NUMERALS)) < len(data) and re.search(_SPREAD, data) is not None
 
 
 @cache
@@ -190,6 +195,7 @@ _ESCAPES = BytesPattern(
     (b"\\", b"%", b"&", b"="),
 )
 _SPREAD = rb"(?:[0-9A-Fa-f]{2}[ :]){8}|[0-9A-Fa-f]{4}(?: [0-9A-Fa-f]{4}){4}"
+_NUMERALS = b"0123456789"
 _BLANKS = {ord(blank): " " for blank in "\t\n\r"}
 _OPENED = BytesPattern(r"[=:][\t ]?(\([\t ]{0,4}\r?\n[\t ]{0,40})[brfu]?[\"']", (b"(",))
 _WORD_DIFF = BytesPattern(r"(\[-)[^\s\[\]-][^\s\[\]]{3,80}(-\])", (b"[-",))

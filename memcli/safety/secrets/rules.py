@@ -4,8 +4,6 @@ A row is a SecretRule, the most specific first: its keywords (a list, or words s
 or with `body`. The latter finds words that begin with one of the `prefixes`, case-sensitive, followed by `body`; these are
 the keywords, unless they are too frequent alone. `examples` are a text that the rule matches and one that it does not; a bar in them
 prevents that scanners report this repository.
-
-Labels: words that introduce a secret, in several languages, and words that change their meaning.
 """
 
 from __future__ import annotations
@@ -13,86 +11,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from enum import Enum
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 
 from memcli.record import Record, replace
-from memcli.regex import regex
 from memcli.safety.patterns import LONG, Fragments, Literals, pattern, read_json, read_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-
-class Label(Enum):
-    """The kind of secret that the name of a value announces."""
-
-    PASSWORD = 1
-    KEY = 2  # a name for secrets alone: api_key, client_secret
-    TOKEN = 3  # a secret, or another thing that is called token or key
-
-
-_WORDS = read_json(__package__, "words.json")
-PASSWORD_WORDS = tuple(_WORDS["password_words"])
-SECRET_WORDS = tuple(_WORDS["secret_words"])
-FOREIGN = tuple(word for word in (*PASSWORD_WORDS, *SECRET_WORDS) if not word.isascii() or word in (
-    "passwort", "kennwort", "wachtwoord", "senha", "contrasena", "mdp", "motdepasse", "haslo", "heslo", "losenord", "adgangskode",
-    "passord", "salasana", "jelszo", "parola", "sifre", "kodeord", "clave", "jeton", "geheimnis", "schluessel", "llave", "chave", "klucz",
-))  # fmt: skip
-FOREIGN_PHRASES = tuple(_WORDS["foreign_phrases"])
-_SHORT_WORDS = frozenset(_WORDS["short_words"])
-_PASSWORD_ENDS = ("password", "passwd", "passphrase", "passcode", "passwort", "kennwort", "wachtwoord")
-_PASSWORD_PAIRS = ("pass word", "pass phrase", "pass code", "shared key", "preshared key", "wpa key", "wifi key")
-_OWNERS = frozenset(_WORDS["owners"])
-_PASSES = frozenset(_WORDS["passes"])
-_JOINED_ENDS = regex(rf"(?:{'|'.join(sorted(_OWNERS))})(?:pass|pwd|pw|psk)\Z")
-_KEY_QUALIFIERS = frozenset(_WORDS["key_qualifiers"])
-_KEY_ENDS = tuple(f"{word}key" for word in sorted(_KEY_QUALIFIERS - {"sign", "app", "bot"}))
-_TOKEN_ENDS = ("token", "secret", "jwt")
-_STRONG_ENDS = ("secret", "secretkey", "accesskey", "privatekey", "apikey")
-_MODIFIERS = frozenset(_WORDS["modifiers"])
-_NOT_TOKENS = frozenset(_WORDS["not_tokens"])
-_CAMEL = regex(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?(?:[a-z]|[^\x00-\x7f])+|[A-Z]+|\d+")
-KEY = rf"(?:(?:{'|'.join(sorted(_KEY_QUALIFIERS))})[_. -]?key|(?-i:[A-Z0-9]_KEY))"
-"""The RE2 pattern, for any case, of `key` with a word that makes it a secret."""
-TAIL = rf"(?:[_.-]?(?:{'|'.join(sorted(_MODIFIERS, key=lambda w: (-len(w), w)))}|\d{{1,4}})){{0,2}}"
-"""The pattern of words that may follow a label in its name."""
-_PUBLIC = frozenset(_WORDS["public"])
-
-
-def label_of(name: str) -> Label | None:
-    """The label of a value with this name; None for no secret. The last words decide: `password_hasher` is no password."""
-    words = [word.lower() for word in _CAMEL.findall(name)]
-    while len(words) > 1 and (words[-1] in _MODIFIERS or words[-1].isdigit()):
-        words.pop()
-    if not words or not _PUBLIC.isdisjoint(words[-3:]):
-        return None
-    last = words[-1]
-    if last == "pass" and len(words) > 1:
-        # `db_pass` is a password and `second_pass` is not; a variable in capitals mostly is one.
-        owner = words[-2]
-        if owner not in _OWNERS and not (name.isupper() and owner not in _PASSES):
-            return None
-    if last in _SHORT_WORDS or last in PASSWORD_WORDS or last.endswith(_PASSWORD_ENDS) or _JOINED_ENDS.search(last):
-        return Label.PASSWORD
-    if " ".join(words[-2:]) in _PASSWORD_PAIRS or " ".join(words[-3:]).endswith(FOREIGN_PHRASES):
-        return Label.PASSWORD
-    if not _NOT_TOKENS.isdisjoint(words[-2:-1]):
-        return None
-    if (
-        last.endswith(_STRONG_ENDS)
-        or (last == "key" and not _KEY_QUALIFIERS.isdisjoint(words[-3:-1]))
-        or last.endswith(_KEY_ENDS)
-    ):
-        return Label.KEY
-    if words[-2:] == ["secret", "id"]:
-        return Label.KEY
-    if last in SECRET_WORDS or last.endswith((*_TOKEN_ENDS, *(w for w in SECRET_WORDS if not w.isascii()))):
-        return Label.TOKEN
-    if last in ("auth", "cookie", "bearer") or (last == "key" and name.isupper() and len(words) > 1):
-        return Label.TOKEN
-    return None
 
 
 EMAIL = "email"
@@ -137,19 +63,19 @@ class SecretRule:
     def pattern(self) -> str:
         """A pattern of RE2; its first group, if any, is the secret."""
         if "body" not in self._row:
-            return _FRAGMENTS.expanded(self._row["pattern"])
+            return _fragments().expanded(self._row["pattern"])
         start = "|".join(map(re.escape, self._row["prefixes"].split()))
-        return rf"(?:^|[^0-9A-Za-z-])((?:{start}){_FRAGMENTS.expanded(self._row['body'])})(?:[^0-9A-Za-z]|$)"
+        return rf"(?:^|[^0-9A-Za-z-])((?:{start}){_fragments().expanded(self._row['body'])})(?:[^0-9A-Za-z]|$)"
 
     @cached_property
     def probe(self) -> str:
         """A linear pattern of `re` that must match the text in lower case too, so that RE2 need not be loaded for a frequent
         keyword; empty for none."""
         if "body" not in self._row:
-            return _FRAGMENTS.expanded(self._row.get("probe", ""))
+            return _fragments().expanded(self._row.get("probe", ""))
         prefixes = self._row["prefixes"].split()
         if prefixes != self.keywords:
-            return _FRAGMENTS.expanded("{LONG_WORD}")
+            return _fragments().expanded("{LONG_WORD}")
         start = "|".join(map(re.escape, prefixes)).lower()
         return rf"(?:{start})\S{{16}}" if min(map(len, prefixes)) < _DISTINCT else ""
 
@@ -188,16 +114,18 @@ def merged(hits: Sequence[SecretHit], marks: Sequence[tuple[int, int]]) -> list[
     return parts
 
 
-_FOREIGN = (*FOREIGN, *FOREIGN_PHRASES)
-_KEYWORDS = {"FOREIGN": tuple(word.lower() for word in _FOREIGN)}
-_FRAGMENTS = Fragments(
-    __package__,
-    {
-        "KEY": KEY,
-        "TAIL": TAIL,
-        "FOREIGN_WORDS": "|".join([rf"\b{word}" if word.isascii() else word for word in _FOREIGN]),
-    },
-)
+_KEYWORDS = {
+    "FOREIGN": tuple([word.lower() for words in read_json(__package__, "foreign.json").values() for word in words])
+}
+
+
+@cache
+def _fragments() -> Fragments:
+    from memcli.safety.secrets.labels import FOREIGN, FOREIGN_PHRASES, KEY, TAIL  # most texts need no pattern
+
+    words = (*FOREIGN, *FOREIGN_PHRASES)
+    parts = {"FOREIGN_WORDS": "|".join([rf"\b{word}" if word.isascii() else word for word in words])}
+    return Fragments(__package__, {"KEY": KEY, "TAIL": TAIL, **parts})
 
 
 _FORMATS = read_rows(__package__, "formats.jsonl")
@@ -252,14 +180,19 @@ class RuleIndex:
 
     def _with_keyword(self, low: str) -> Iterable[SecretRule]:
         """The rules with a keyword, in any case, in a text in lower case."""
-        # One by one in a short text: a table by keyword takes longer to make than a short command searches.
         found = self._literals.at_once(low) if len(low) < LONG else self._literals.within(low)
-        place = low if found is None else found
-        return dict.fromkeys([rule for word, rule in self._by_keyword if word in place])
+        if found is None:  # one by one: a table by keyword takes longer to make than a short command searches
+            return [rule for rule in self._rules if any(word.lower() in low for word in rule.keywords)]
+        rules = {rule for word in found for rule in self._by_keyword.get(word, ())}
+        return sorted(rules, key=lambda rule: rule.rank)
 
     @cached_property
-    def _by_keyword(self) -> list[tuple[str, SecretRule]]:
-        return [(word.lower(), rule) for rule in self._rules for word in rule.keywords]
+    def _by_keyword(self) -> dict[str, list[SecretRule]]:
+        by_keyword: dict[str, list[SecretRule]] = {}
+        for rule in self._rules:
+            for word in rule.keywords:
+                by_keyword.setdefault(word.lower(), []).append(rule)
+        return by_keyword
 
 
 @lru_cache(2)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from memcli.safety.patterns import read_json
+from memcli.safety.secrets.labels import FOREIGN, FOREIGN_PHRASES, PASSWORD_WORDS, Label, label_of
 from memcli.safety.secrets.passwords import (
     ARGUMENT,
     MARKUP,
@@ -21,7 +22,7 @@ from memcli.safety.secrets.passwords import (
     is_spoken_password,
     is_stand_in,
 )
-from memcli.safety.secrets.rules import FOREIGN, FOREIGN_PHRASES, PASSWORD_WORDS, Label, SecretRule, label_of
+from memcli.safety.secrets.rules import SecretRule
 
 _CODE = re.compile(
     r"[*&!-]{0,2}(?:[A-Za-z_][\w-]*[.:/>(\\]+)*[A-Za-z_]\w*(?:[(\[].*)\Z|[*&!]{0,2}(?:[A-Za-z_][A-Za-z_-]*\d{0,2}[A-Za-z_]*(?:[.:/-]|->|::))*"

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memcli.safety.secrets.labels import Label, label_of
 from memcli.safety.secrets.passwords import is_given_password, is_reference
-from memcli.safety.secrets.rules import Label, label_of
 from memcli.safety.secrets.secret_checks import is_token
 
 _MOST_ROWS = 200
