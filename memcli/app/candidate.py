@@ -149,7 +149,7 @@ def has_made_tags(describe: Describe, memory: Memory) -> bool:
         return False
     given = {"kind": memory.kind, "metadata": memory.metadata, "raw": memory.raw, "content": memory.content}
     return any(
-        tuple(describe({**given, **hint}).get("tags") or ()) == memory.tags for hint in ({}, {"path": memory.path})
+        tuple(describe({**given, **hint}).get("tags") or ()) == memory.tags for hint in ({"path": memory.path}, {})
     )
 
 

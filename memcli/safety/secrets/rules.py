@@ -182,17 +182,20 @@ class RuleIndex:
         """The rules with a keyword, in any case, in a text in lower case."""
         found = self._literals.at_once(low) if len(low) < LONG else self._literals.within(low)
         if found is None:  # one by one: a table by keyword takes longer to make than a short command searches
-            return [rule for rule in self._rules if any(word.lower() in low for word in rule.keywords)]
+            return dict.fromkeys([rule for word, rule in self._keywords if word in low])
         rules = {rule for word in found for rule in self._by_keyword.get(word, ())}
         return sorted(rules, key=lambda rule: rule.rank)
 
     @cached_property
     def _by_keyword(self) -> dict[str, list[SecretRule]]:
         by_keyword: dict[str, list[SecretRule]] = {}
-        for rule in self._rules:
-            for word in rule.keywords:
-                by_keyword.setdefault(word.lower(), []).append(rule)
+        for word, rule in self._keywords:
+            by_keyword.setdefault(word, []).append(rule)
         return by_keyword
+
+    @cached_property
+    def _keywords(self) -> list[tuple[str, SecretRule]]:
+        return [(word.lower(), rule) for rule in self._rules for word in rule.keywords]
 
 
 @lru_cache(2)
