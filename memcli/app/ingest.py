@@ -32,14 +32,24 @@ _NOT_OF_AN_ITEM = (LockedError, StoreError, CorruptError, RefusedError, OSError)
 """Errors of the store or the system, which end the ingest; any other error is one of the candidate that was being stored."""
 
 
-class _Prepared(Record):
+class Prepared(Record):
     """A candidate, and the `places` whose memories it replaces with its neighbours; without a candidate, nothing is left there.
-    Or, with `read`, the mark that all `count` candidates of this commit have been yielded."""
+    Or, with `read`, the mark that all `count` candidates of this commit have been yielded.
+
+    `unchanged` memories were not read again. What was `skipped`, by reason, and what `failed` has no candidate.
+    """
 
     candidate: Candidate | None = None
     places: Sequence[Place] = ()
     read: str = ""
     count: int = 0
+    unchanged: int = 0
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    failed: Sequence[Failure] = ()
+
+
+Ahead = Callable[[Iterator[Prepared]], Iterator[Prepared]]
+"""Yields what an iterator yields, which it may run ahead of its caller, in another process too."""
 
 
 class Ingested(WriteCounts, frozen=False):
@@ -74,15 +84,17 @@ def ingest(
     source: Source,
     dry_run: bool = False,
     propose: bool = False,
-    progress: Callable[[], None] = lambda: None,
+    progress: Callable[[Prepared], None] = lambda _: None,
     done: Ingested | None = None,
+    ahead: Ahead = lambda prepared: prepared,
 ) -> Ingested:
-    """Stores the candidates of `source`, or with `propose` puts them into the inbox; with `dry_run` only lists their paths.
+    """Stores the candidates of `source`, or with `propose` puts them into the inbox; with `dry_run` only lists their paths. They
+    are prepared by `ahead`.
 
     Results are counted in `done` after each write, so that the counts are right when a later write fails. Candidates that
     replace places are, with their neighbours, the whole content of these: other memories there are deactivated. Storing the
     same candidates again changes nothing. A candidate that cannot be stored is recorded in `done.failed`, and the others are
-    stored. A commit is recorded as ingested once all its candidates are stored. `progress` is called after each candidate.
+    stored. A commit is recorded as ingested once all its candidates are stored. `progress` is called with each candidate.
     Raises as the source, and LockedError, CorruptError, StoreError.
     """
     done = Ingested() if done is None else done
@@ -91,7 +103,8 @@ def ingest(
     with closing(workspace.store.open(workspace.space)) as snapshot:
         # Each write copies the file of the space, so that small writes to a large file are expensive.
         least = max(_LEAST, size_of(snapshot.fingerprint) // _BYTES_EACH)
-    for batch, unfinished in _batches(_prepared(workspace, source, done, progress), least):
+    prepared = _counted(ahead(_prepared(workspace, source)), done, progress)
+    for batch, unfinished in _batches(prepared, least):
         if dry_run:
             done.paths += [item.candidate.given["path"] for item in batch if item.candidate is not None]
             continue
@@ -107,8 +120,7 @@ def ingest(
             bad = {failure.commit for failure in done.failed}
             whole = {item.read: item.count for item in batch if item.read and item.read not in bad}
             workspace.commits.add(workspace.space, whole)
-    done.skipped.update(source.skipped)
-    done.failed[:] = sorted({*done.failed, *source.failed}, key=lambda failure: (failure.commit, failure.file))
+    done.failed[:] = sorted({*done.failed}, key=lambda failure: (failure.commit, failure.file))
     return done
 
 
@@ -156,33 +168,42 @@ def _deactivate(workspace: Workspace, is_meant: Callable[[Memory], bool]) -> int
     return count
 
 
-def _prepared(
-    workspace: Workspace, source: Source, done: Ingested, progress: Callable[[], None]
-) -> Iterator[_Prepared]:
+def _counted(prepared: Iterator[Prepared], done: Ingested, progress: Callable[[Prepared], None]) -> Iterator[Prepared]:
+    """The items to store; what was not read again, skipped, or failed is counted in `done`."""
+    for item in prepared:
+        done.deduplicated += item.unchanged
+        done.skipped.update(item.skipped)
+        done.failed += item.failed
+        if item.candidate or item.places or item.read or item.unchanged:
+            yield item
+        progress(item)
+
+
+def _prepared(workspace: Workspace, source: Source) -> Iterator[Prepared]:
     known = _names_known(workspace)
     counts: Counter[str] = Counter()
     for fields in source.candidates():
         given = dict(fields)
-        done.deduplicated += given.pop("unchanged", 0)  # type: ignore[operator]
+        unchanged: int = given.pop("unchanged", 0)  # type: ignore[assignment]
         read = str(given.pop("read", ""))
         replaced: Sequence[Place] = given.pop("replaces", ())  # type: ignore[assignment]
         names = ("under", "source")
         places = [{**place, **{key: known(place[key]) for key in names if key in place}} for place in replaced]
-        candidate = None
+        item = Prepared(None, places, read, counts[read], unchanged)
         if given:
             try:
-                candidate = prepare(workspace, given)
+                item = replace(item, candidate=prepare(workspace, given))
             except UsageError:
-                done.skipped["unfit"] += 1  # too long, or empty after redaction
+                item = replace(item, skipped={"unfit": 1})  # too long, or empty after redaction
             # A failing disk is no fault of the document at hand, and would fail for the next one as well.
             except (MemcliError, OSError):
                 raise
             except Exception as error:  # noqa: BLE001
-                done.failed.append(_failure(given, error))
+                item = replace(item, failed=[_failure(given, error)])
             else:
                 counts[_commit(given)] += 1
-        yield _Prepared(candidate, places, read, counts[read])
-        progress()
+        yield item
+    yield Prepared(skipped=source.skipped, failed=source.failed)
 
 
 def _names_known(workspace: Workspace) -> Callable[[str], str]:
@@ -192,7 +213,7 @@ def _names_known(workspace: Workspace) -> Callable[[str], str]:
 
 def _stored(
     workspace: Workspace,
-    batch: Sequence[_Prepared],
+    batch: Sequence[Prepared],
     propose: bool,
     places: Sequence[Place],
     retained: Collection[str],
@@ -241,9 +262,9 @@ def _commit(given: Mapping[str, Any]) -> str:
     return commit if isinstance(commit, str) else ""
 
 
-def _batches(prepared: Iterator[_Prepared], least: int) -> Iterator[tuple[list[_Prepared], Sequence[Place]]]:
+def _batches(prepared: Iterator[Prepared], least: int) -> Iterator[tuple[list[Prepared], Sequence[Place]]]:
     """The candidates for one write, and the places that continue in the next one."""
-    batch: list[_Prepared] = []
+    batch: list[Prepared] = []
     stored = 0
     for item in prepared:
         if len(batch) >= max(least, stored // _SHARE):

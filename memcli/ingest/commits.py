@@ -152,10 +152,6 @@ class CommitSource:
         """The number of commits to read. Raises NotFoundError for a range that git does not know."""
         return len(self._listed) - len(self._met)
 
-    def done(self) -> int:
-        """The number of commits read so far."""
-        return self.commits
-
     @cached_property
     def _listed(self) -> list[str]:
         return self._repository.commits(self._revisions, self._folder)

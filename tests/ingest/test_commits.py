@@ -74,7 +74,7 @@ def test_ranges(repo: Repo):
     assert groups("v1") == newest[2:]
     assert groups("HEAD..HEAD") == []
     source = CommitSource(str(repo.root), "HEAD~3..")
-    assert source.total() == len(memories(source.candidates())) == source.done() == 3
+    assert source.total() == len(memories(source.candidates())) == source.commits == 3
 
 
 def test_what_is_known_is_counted_and_not_read(repo: Repo, monkeypatch: pytest.MonkeyPatch):

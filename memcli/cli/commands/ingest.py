@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from memcli.errors import MemcliError, UsageError, reporting_done
 from memcli.ports import Source
 
 if TYPE_CHECKING:
+    from memcli.app.ingest import Prepared
     from memcli.app.workspace import Workspace
 
 
@@ -65,6 +67,8 @@ def command(session: CommandContext, options: IngestOptions) -> int:
         return _ingest(session, workspace, source, options.dry_run, propose)
 
 
+_MANY = 50
+"""From more commits than this on, a process of its own reads them: to start it takes as long as to read a few."""
 _MAX_LIST = 64 << 20
 """The most bytes of file names that are read of standard input."""
 
@@ -102,6 +106,23 @@ def _source(workspace: Workspace, options: IngestOptions, *, reads_all: bool) ->
     return file_source(workspace, [os.fsdecode(name) for name in data.split(b"\0") if name], may_be_gone=True)
 
 
+def _progress(source: Source, bar: ProgressBar) -> Callable[[Prepared], None]:
+    """Shows the number of commits or files that have been read."""
+    from memcli.ingest.commits import CommitSource
+    from memcli.ingest.files import FileSource
+
+    if not bar.is_shown or not isinstance(source, CommitSource | FileSource):
+        return lambda _: None
+    total, read = source.total(), 0
+
+    def show(item: Prepared) -> None:
+        nonlocal read
+        read = source.done() if isinstance(source, FileSource) else read + bool(item.read)
+        bar(read - 1, total)  # the last one that was begun may not be finished
+
+    return show
+
+
 def _ingest(session: CommandContext, workspace: Workspace, source: Source, dry_run: bool, propose: bool) -> int:
     """Ingests the source, prints the result and returns the exit code. Raises what the source raises, LockedError, CorruptError,
     StoreError."""
@@ -111,21 +132,17 @@ def _ingest(session: CommandContext, workspace: Workspace, source: Source, dry_r
     from memcli.cli.background import embed_missing
     from memcli.ingest.commits import CommitSource
     from memcli.ingest.files import FileSource
+    from memcli.wiring.ahead import ahead
     from memcli.wiring.sources import lost_commits, state_of_commits
 
     bar = ProgressBar("ingesting", session.output.quiet)
-    counted = source if bar.is_shown and isinstance(source, CommitSource | FileSource) else None
-    total = counted.total() if counted else 0
     done = Ingested()
-
-    def progress() -> None:
-        if counted:
-            bar(counted.done() - 1, total)  # the last one that was begun may not be finished
-
+    is_long = isinstance(source, CommitSource) and source.total() > _MANY
+    more = {"ahead": ahead} if is_long else {}
     try:
         # Memories are stored as the source is read: an error names how many were stored before it.
         with reporting_done(done.stored):
-            ingest(workspace, source, dry_run, propose, progress, done)
+            ingest(workspace, source, dry_run, propose, _progress(source, bar), done, **more)
             if isinstance(source, FileSource) and source.may_miss_files and not dry_run and not propose:
                 done.retired += retire_missing(workspace, source.misses)
             if not dry_run and not propose:

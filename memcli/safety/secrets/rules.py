@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 
 from memcli.record import Record, replace
@@ -146,7 +146,7 @@ class RuleIndex:
     def __init__(self, rules: Sequence[SecretRule], words: Collection[str] | None = None) -> None:
         self._rules = rules
         self._words = words
-        self._literals = Literals(word.lower() for rule in rules for word in (words or rule.keywords))
+        self._literals = Literals(low for low, _, _ in self._keywords)
 
     def __bool__(self) -> bool:
         return bool(self._rules)
@@ -167,35 +167,41 @@ class RuleIndex:
             return suspects
         low = text.lower()
         probed = {"": True}
-        for rule in self._with_keyword(low):
-            for word in rule.keywords:
-                read = low if word == word.lower() else text
-                if word not in read or (self._words is not None and word not in self._words):
-                    continue
-                if rule.probe not in probed:
-                    probed[rule.probe] = pattern(rule.probe).occurs(low, is_exact=False)
-                if probed[rule.probe] and (rule.is_apart or word in _tokens(read)):
-                    suspects.setdefault(word, []).append(rule)
+        for in_lower, word, rule in self._occurring(low):
+            read = low if word == in_lower else text
+            if read is text and word not in text:
+                continue
+            if rule.probe not in probed:
+                probed[rule.probe] = pattern(rule.probe).occurs(low, is_exact=False)
+            if probed[rule.probe] and (rule.is_apart or word in _tokens(read)):
+                suspects.setdefault(word, []).append(rule)
         return suspects
 
-    def _with_keyword(self, low: str) -> Iterable[SecretRule]:
-        """The rules with a keyword, in any case, in a text in lower case."""
+    def _occurring(self, low: str) -> list[tuple[str, str, SecretRule]]:
+        """Those of the keywords that occur, in any case, in a text in lower case."""
         found = self._literals.at_once(low) if len(low) < LONG else self._literals.within(low)
         if found is None:  # one by one: a table by keyword takes longer to make than a short command searches
-            return dict.fromkeys([rule for word, rule in self._keywords if word in low])
-        rules = {rule for word in found for rule in self._by_keyword.get(word, ())}
-        return sorted(rules, key=lambda rule: rule.rank)
+            return [keyword for keyword in self._keywords if keyword[0] in low]
+        return [self._keywords[n] for n in sorted([n for word in found for n in self._by_keyword[word]])]
 
     @cached_property
-    def _by_keyword(self) -> dict[str, list[SecretRule]]:
-        by_keyword: dict[str, list[SecretRule]] = {}
-        for word, rule in self._keywords:
-            by_keyword.setdefault(word, []).append(rule)
-        return by_keyword
+    def _by_keyword(self) -> dict[str, list[int]]:
+        """The indexes of `_keywords` by their first items."""
+        numbers: dict[str, list[int]] = {}
+        for n, (in_lower, _, _) in enumerate(self._keywords):
+            numbers.setdefault(in_lower, []).append(n)
+        return numbers
 
     @cached_property
-    def _keywords(self) -> list[tuple[str, SecretRule]]:
-        return [(word.lower(), rule) for rule in self._rules for word in rule.keywords]
+    def _keywords(self) -> list[tuple[str, str, SecretRule]]:
+        """Each keyword in lower case, as it is, and its rule."""
+        words = self._words
+        return [
+            (word.lower(), word, rule)
+            for rule in self._rules
+            for word in rule.keywords
+            if words is None or word in words
+        ]
 
 
 @lru_cache(2)
