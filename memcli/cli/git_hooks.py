@@ -1,7 +1,4 @@
-"""Git hooks: installing and removing them, and running them within a time limit or in a process of their own.
-
-Also the documents that `check secrets` and the hook pre-push scan: named files, files of the store, versions in git.
-"""
+"""Git hooks: installing and removing them, and running them within a time limit or in a process of their own."""
 
 from __future__ import annotations
 
@@ -9,31 +6,23 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from memcli.app.guard import ADVICE_BACKEND
 from memcli.app.repo import over_repo
-from memcli.app.scan import Document, Rules
-from memcli.app.workspace import Workspace, load_space
-from memcli.cli.arguments import read_file
+from memcli.app.workspace import Workspace
 from memcli.cli.background import FOREGROUND, embed_missing, start
 from memcli.cli.output import report
 from memcli.cli.verb import CommandContext
-from memcli.codec.space import encode_space
 from memcli.errors import MemcliError, NotFoundError, RefusedError
-from memcli.git.hooks import check_name
 from memcli.model.findings import reason_of
 from memcli.model.memory import Json
-from memcli.model.space import Policy
-from memcli.safety.secrets.detector import Detector
-from memcli.settings import is_beside
 from memcli.store.layout import Layout, find_root, find_work_tree, identity
 from memcli.store.log import HookLog
 from memcli.store.private import stores_of
 from memcli.store.trust import is_off
 from memcli.wiring.roots import named_root
-from memcli.wiring.workspace import chosen_store
 
 ChangedHooks = tuple[dict[str, "Json"], list[str], int]
 """The state of the hooks as JSON, a line for each one that was changed, and the exit code: 0 unless a change was refused."""
@@ -95,6 +84,8 @@ def remove_hooks(session: CommandContext, names: Sequence[str]) -> ChangedHooks:
 
 def _apply(session: CommandContext, folder: str, names: Sequence[str], act: Callable[[str], str]) -> ChangedHooks:
     """Applies `act` to each hook, which returns its new state. A refused hook is reported and does not stop the others."""
+    from memcli.git.hooks import check_name
+
     for name in names:
         check_name(name)
     states: dict[str, str] = {}
@@ -168,7 +159,7 @@ def advise(workspace: Workspace, message: str) -> dict[str, Json]:
     OSError."""
     # Imported here, so that the time that it takes counts towards the limit.
     from memcli.app.guard import consult
-    from memcli.git.hooks import comment
+    from memcli.git.message import comment
     from memcli.git.repository import Repository, find_repository
     from memcli.ingest.patch import change_diff, read_diff
     from memcli.render.clean import clean_line
@@ -200,6 +191,7 @@ def _roots(session: CommandContext) -> list[str]:
 def _look_for_secrets(session: CommandContext, workspace: Workspace) -> dict[str, Json]:
     """Warns of secrets in the files of the store. Returns the result for the log."""
     from memcli.app.scan import scan
+    from memcli.cli.documents import documents, open_rules
 
     rules, root = open_rules(session, must_exist=True, root=workspace.root)
     leaks = [leak for document in documents(root, (), history=False, staged=False) for leak in scan(document, rules)]
@@ -256,45 +248,3 @@ def _run_within(seconds: float | None, work: Callable[[], None]) -> bool:
     thread.start()
     thread.join(seconds)
     return thread.is_alive()
-
-
-def open_rules(session: CommandContext, *, must_exist: bool, root: str | None = None) -> tuple[Rules, str]:
-    """The rules for secrets and the root of the store that the options name, or of the one at `root`.
-
-    Without a store the root is empty and secrets get no marks. Raises NotFoundError if `must_exist`.
-    """
-    try:
-        workspace = session.open(root=root)
-    except NotFoundError:
-        if must_exist:
-            raise
-        return (lambda policy: Detector(policy, lambda _: "")), ""
-    redactor = workspace.redactor
-    return (lambda policy: redactor.on_the_way_out(Policy(pii_redaction=policy))), workspace.root
-
-
-def documents(root: str, files: Sequence[str], *, history: bool, staged: bool) -> Iterator[Document]:
-    """The documents to scan: versions in git for `history` and `staged`, else `files`, else the files of the store at `root`.
-
-    Raises NotFoundError, UsageError, StoreError, ProviderError.
-    """
-    if history or staged:
-        from memcli.git import revisions
-
-        for name, commit, data in revisions.history(root) if history else revisions.staged(root):
-            yield Document(name, data, commit)
-        return
-    for path in files or Layout(root).documents():
-        if os.path.exists(path) and not os.path.isfile(path):
-            continue  # folders, as of submodules; pipes and devices, which may never end
-        yield Document(path if files else os.path.relpath(path, os.path.dirname(root)), read_file(path))
-
-
-def served(session: CommandContext) -> Iterator[Document]:
-    """The spaces of a store on a server, as space files. Raises StoreError, RefusedError, CorruptError."""
-    if not chosen_store(session.options, os.environ):
-        return
-    store = session.open().store
-    for name in store.spaces():
-        if not is_beside(name):
-            yield Document(f"space {name!r} on the server", encode_space(load_space(store, name)))

@@ -6,11 +6,8 @@ Python is parsed. Definitions in other languages end by braces, `end` or indenta
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections.abc import Iterator
-from contextlib import suppress
 
 from memcli.code.diff import HUNK
 from memcli.regex import regex
@@ -112,50 +109,12 @@ def find_symbol(text: str, symbol: str, file: str) -> list[Lines]:
     names = [name for name in _PARTS.split(symbol, _MAX_PARTS) if name]
     if not names or len(names) > _MAX_PARTS:
         return []
-    if file.endswith(_PYTHON) and len(text) <= _MAX_PARSED and (tree := parse_python(text)) is not None:
-        with suppress(RecursionError):
-            nodes: list[ast.AST] = [tree]
-            for depth, name in enumerate(names):
-                found = [child for node in nodes for child in _statements(node) if _defines(child, name)]
-                if not found and depth == 0:  # a method, named without its class
-                    found = [node for node in ast.walk(tree) if _defines(node, name)]
-                nodes = found
-            return sorted({_extent(node) for node in nodes})
+    if file.endswith(_PYTHON) and len(text) <= _MAX_PARSED:
+        from memcli.code import python
+
+        if (found := python.find(text, names)) is not None:
+            return found
     return _Code(text, file).find(names)
-
-
-def parse_python(text: str) -> ast.Module | None:
-    """The syntax tree of `text`; None when it is not Python of this version."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about invalid escapes and the like in the code of users
-        try:
-            return ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last for very deep nesting
-            return None
-
-
-def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """The statements in the body of `node`, also inside `if`, `try` and `with`."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.stmt):
-            yield child
-            if isinstance(child, ast.If | ast.Try | ast.With):
-                yield from _statements(child)
-        elif isinstance(child, ast.ExceptHandler):
-            yield from _statements(child)
-
-
-def _defines(node: ast.AST, name: str) -> bool:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return node.name == name
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    return any(isinstance(target, ast.Name) and target.id == name for target in targets)
-
-
-def _extent(node: ast.AST) -> Lines:
-    """The lines of a statement, with its decorators."""
-    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])  # type: ignore[attr-defined]
-    return first, node.end_lineno or first  # type: ignore[attr-defined]
 
 
 class _Code:
@@ -292,12 +251,14 @@ Definition = tuple[str, str, tuple[Lines, ...]]
 def cut(file: str, text: str) -> list[Definition]:
     """The definitions of the source code `text`, and the rest of it. Overloads of a name are one part."""
     lines = text.split("\n")
-    tree = parse_python(text) if file.endswith(_PYTHON) else None
-    spans = [] if tree else list(_parts_by_look(lines))
-    for node in tree.body if tree else ():
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            start, end = _extent(node)
-            spans.append((node.name, _with_comment(lines, start - 1, ("#",)), end))
+    spans = None
+    if file.endswith(_PYTHON):
+        from memcli.code import python
+
+        if (known := python.functions_and_classes(text)) is not None:
+            spans = [(name, _with_comment(lines, start - 1, ("#",)), end) for name, start, end in known]
+    if spans is None:
+        spans = list(_parts_by_look(lines))
     found: dict[str, list[tuple[int, int]]] = {}
     rest: list[str] = []
     at = 0

@@ -15,13 +15,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Generic, TypeVar
 
 from memcli.model.recall import FIELDS, Entry
 from memcli.ranking.lexical import idf
 from memcli.ranking.scorer import Parts, ScoreInput, ScoringScheme, nonzero
 from memcli.text.words import query_terms, simple_terms, terms
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.index.view import IndexedSpace
 
@@ -169,8 +169,6 @@ def _entities(view: IndexedSpace, entries: Mapping[int, Entry]) -> Entities:
 HYBRID = ScoringScheme(_hybrid, OWN_WEIGHTS, build=_entities)
 
 
-V = TypeVar("V")
-
 PREFIX_POINTS = 3.0
 """The points of each segment that the topic shares with the beginning of a path."""
 INNER_POINTS = 1.5
@@ -184,18 +182,22 @@ MAX_COMPOUND = 3
 _PATH = re.compile(r"[^\s/]*(?:/[^\s/]+)+/?")
 
 
-class Trie(Generic[V]):
-    """Values under keys, which are sequences of letters. A node has a run of letters (`label`), the values of the key that ends
+Value = tuple[int, bool]
+"""A row, and whether the key is its whole path."""
+
+
+class Trie:
+    """Rows under keys, which are sequences of letters. A node has a run of letters (`label`), the values of the key that ends
     with it, in the order of insertion, and its children by their next letter."""
 
     __slots__ = ("children", "label", "values")
 
     def __init__(self, label: tuple[str, ...] = ()) -> None:
         self.label = label
-        self.values: list[V] = []
-        self.children: dict[str, Trie[V]] = {}
+        self.values: list[Value] = []
+        self.children: dict[str, Trie] = {}
 
-    def insert(self, key: Sequence[str], value: V) -> None:
+    def insert(self, key: Sequence[str], value: Value) -> None:
         """Adds a value under the key."""
         node, rest = self, tuple(key)
         while rest:
@@ -205,16 +207,16 @@ class Trie(Generic[V]):
             shared = _shared(child.label, rest)
             if shared < len(child.label):
                 # The label is split: its first letters become a node above this one.
-                above: Trie[V] = Trie(child.label[:shared])
+                above = Trie(child.label[:shared])
                 child.label = child.label[shared:]
                 above.children[child.label[0]] = child
                 child = node.children[rest[0]] = above
             node, rest = child, rest[shared:]
         node.values.append(value)
 
-    def matches(self, key: Sequence[str]) -> Iterator[tuple[int, V]]:
+    def matches(self, key: Sequence[str]) -> Iterator[tuple[int, Value]]:
         """The values whose keys share their first letters with `key`, each with the number of these, most first."""
-        steps: list[tuple[int, Trie[V]]] = []
+        steps: list[tuple[int, Trie]] = []
         rest = tuple(key)
         on = self.children.get(rest[0]) if rest else None
         while on is not None:
@@ -229,7 +231,7 @@ class Trie(Generic[V]):
             for value in node.all(without=after):
                 yield depth, value
 
-    def all(self, without: Trie[V] | None = None) -> Iterator[V]:
+    def all(self, without: Trie | None = None) -> Iterator[Value]:
         """The values of this node and those below, except those of the subtree `without`."""
         waiting = [self]
         while waiting:
@@ -244,13 +246,9 @@ def _shared(left: tuple[str, ...], right: tuple[str, ...]) -> int:
     return next((n for n in range(length) if left[n] != right[n]), length)
 
 
-Paths = Trie[tuple[int, bool]]
-"""Rows under each suffix of their paths, and whether it is the whole path."""
-
-
-def paths_of(_: IndexedSpace, entries: Mapping[int, Entry]) -> Paths:
+def paths_of(_: IndexedSpace, entries: Mapping[int, Entry]) -> Trie:
     """The trie of all suffixes of paths, so that a topic need not begin at the root."""
-    paths: Paths = Trie()
+    paths = Trie()
     for row, entry in entries.items():
         letters = letters_of(entry.path)
         for start in range(len(letters)):
@@ -274,7 +272,7 @@ def _patricia(given: ScoreInput) -> Parts:
 
     A path in the topic is looked up as it is; without one, a path may begin at any word of the topic.
     """
-    paths: Paths = given.structure
+    paths: Trie = given.structure
     depths: dict[int, float] = {}
     topic = given.query.topic
     starts = [letters_of(match[0])[:MAX_DEPTH] for match in _PATH.finditer(topic[: MAX_WORDS * 64])]

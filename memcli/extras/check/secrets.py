@@ -31,7 +31,7 @@ def command(session: CommandContext, options: CheckSecretsOptions) -> int:
     []
     """
     from memcli.app.scan import scan
-    from memcli.cli.git_hooks import documents, open_rules, served
+    from memcli.cli.documents import documents, open_rules, served
 
     if sum(map(bool, (options.files, options.history, options.staged))) > 1:
         raise UsageError("files, --history and --staged cannot be combined", "use one of them")
