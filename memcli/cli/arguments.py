@@ -90,7 +90,7 @@ def decode(data: bytes, where: str) -> str:
         raise UsageError(f"{where} is binary (it contains NUL bytes)", "give text")
     try:
         # Editors on Windows write a byte order mark, which is no part of the text.
-        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        return data.removeprefix(b"\xef\xbb\xbf").decode().replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise UsageError(
             f"{where} is not valid UTF-8 (byte {error.start})", "convert it to UTF-8, for example with iconv"

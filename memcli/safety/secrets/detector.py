@@ -10,7 +10,6 @@ literals joined; `joined` has lines joined where a long word was wrapped. The la
 
 from __future__ import annotations
 
-import binascii
 import re
 import unicodedata
 from bisect import bisect_right
@@ -297,7 +296,7 @@ def _from_base64(word: bytes) -> str | None:
     word = word.rstrip(b"=")
     try:
         return _printable(decode(word[: len(word) - (len(word) % 4 == 1)] + b"=" * (-len(word) % 4)))
-    except (binascii.Error, ValueError):
+    except ValueError:
         return None
 
 
