@@ -198,7 +198,8 @@ def statements_of(sentence: str) -> Iterator[Statement]:
     """The statements of a sentence; a question or a clause with a word of `HEDGES` has none."""
     if sentence.rstrip().endswith("?"):
         return
-    for part in _BREAK.split(_PREFIX.sub("", sentence)):
+    whole = _PREFIX.sub("", sentence) if ":" in sentence else sentence
+    for part in _BREAK.split(whole) if ";" in whole or "|" in whole else [whole]:
         words = read(glued(part))[:_MOST_WORDS]
         if any(word.low in HEDGES for word in words):
             continue

@@ -120,7 +120,7 @@ def quantities(words: Sequence[Word]) -> list[Quantity]:
 
 def _clock(words: Sequence[Word], at: int) -> _Read | None:
     text = {"midnight": "0:00", "noon": "12:00"}.get(words[at].low, words[at].text)
-    if not _CLOCK.fullmatch(text):
+    if ":" not in text or not _CLOCK.fullmatch(text):
         return None
     hours, minutes = text.split(":")[:2]
     return ("clock", int(hours) * 60 + int(minutes), 1, text)
@@ -226,7 +226,8 @@ def _version(words: Sequence[Word], at: int) -> _Read | None:
     """A version: by its form, or a number after a product."""
     word, before = words[at], words[at - 1] if at else None
     follows_product = before is not None and before.low in PRODUCTS
-    if not _VERSION.fullmatch(word.low) and not (word.text.isdecimal() and follows_product):
+    has_form = not word.text.isdecimal() and _VERSION.fullmatch(word.low) is not None
+    if not has_form and not (word.text.isdecimal() and follows_product):
         return None
     if at + 1 < len(words) and words[at + 1].low in UNITS:
         return None
@@ -311,7 +312,7 @@ def values_of(text: str) -> Values:
         bare = chunk.strip(_MARKS).rstrip(".:" + _MARKS)
         if bare.isalpha() and bare[1:].islower() and len(bare) <= _LONGEST_WORD:
             rest.append(chunk)  # a word, as most are
-        elif (times := _TIMES.fullmatch(bare)) is not None:
+        elif not bare.isdecimal() and (times := _TIMES.fullmatch(bare)) is not None:
             identifiers.append(ClaimValue("number", times[1] or times[2], bare))
         elif _is_identifier(bare):
             key = bare.lower()

@@ -181,7 +181,9 @@ def kind_of_look(text: str) -> str:
     """The kind by the form of the lines of `text`: `diff`, `log`, `config`, `code`, `guide`, or empty."""
     if "\n" not in text:
         line = _bounded(text)
-        return "log" if _LOG_LINE.match(line) else "config" if _ASSIGNMENT.match(line) else ""
+        if any(sign in line for sign in ":](") and _LOG_LINE.match(line):
+            return "log"
+        return "config" if "=" in line and _ASSIGNMENT.match(line) else ""
     if is_diff(text):
         return "diff"
     lines: list[str] = []
@@ -337,9 +339,9 @@ def kind_of(subject: Subject, sentences: Sequence[Sentence]) -> str:
 
 def relevance_of(text: str, kind: str) -> str:
     """`high` or `low` if the text begins with a word such as `IMPORTANT:` or `nit:`, otherwise `medium`."""
-    if kind not in ("log", "diff", "code") and _HIGH.match(text):
+    if kind not in ("log", "diff", "code") and (":" in text or "!" in text) and _HIGH.match(text):
         return "high"
-    return "low" if _LOW.match(text) else "medium"
+    return "low" if ":" in text and _LOW.match(text) else "medium"
 
 
 def _kind_of_words(sentences: Sequence[Sentence]) -> str:

@@ -451,6 +451,7 @@ _LEAD = regex(
 )
 
 
+_WARNINGS = ("careful", "gotcha", "warning", "caution", "beware", "pitfall", "watch out", "danger", "heads")
 _WARNING = regex(
     r"\W{0,6}(?:(?:careful|gotcha|warning|caution|beware|pitfall|watch out|danger|heads[- ]up)\W{0,4}?[:!,]|(?:beware of|watch out for)\b)"
 )
@@ -461,8 +462,9 @@ def cue_of(sentence: str, *, is_opening: bool = True) -> str:
     """The kind that the words of a sentence suggest, or empty. `is_opening`: it is the first sentence of its text."""
     sentence = sentence[:_CHARACTERS]
     low = sentence.lower().replace("’", "'")
-    is_warning = _WARNING.match(low) is not None
-    if lead := _LEAD.match(low):
+    begins_with_sign = not low[:1].isalpha()
+    is_warning = (begins_with_sign or low.startswith(_WARNINGS)) and _WARNING.match(low) is not None
+    if (begins_with_sign or ":" in low or "!" in low) and (lead := _LEAD.match(low)):
         low = low[lead.end() :]
     present = frozenset(_WORDS.findall(low))
     likely = (
@@ -472,8 +474,11 @@ def cue_of(sentence: str, *, is_opening: bool = True) -> str:
     )
     # Patterns are compiled here, when one of their words occurs: most texts need few of them.
     kind = next((kind for kind, pattern in likely if re.search(pattern, low)), "")
-    if not kind and is_opening and (_COMMIT.match(low) or ("=" in sentence and _SETTING.search(sentence))):
-        kind = "log" if _COMMIT.match(low) else "config"
+    if not kind and is_opening:
+        if ": " in low and _COMMIT.match(low):
+            kind = "log"
+        elif "=" in sentence and _SETTING.search(sentence):
+            kind = "config"
     # In other languages only plain sentences show their kind.
     kind = kind or plain_kind(low)
     return "constraint" if is_warning and kind != "negative" else kind
