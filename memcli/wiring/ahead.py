@@ -15,6 +15,7 @@ from multiprocessing.connection import Connection
 from typing import TypeVar
 
 from memcli.errors import StoreError
+from memcli.model.findings import reason_of
 
 T = TypeVar("T")
 
@@ -68,7 +69,7 @@ def _make(values: Iterator[T], reader: Connection, writer: Connection) -> None:
         except OSError:
             os._exit(1)
 
-    sender = threading.Thread(target=send)
+    sender = threading.Thread(target=send, daemon=True)
     sender.start()
     part: list[T] = []
     error: Exception | None = None
@@ -80,6 +81,10 @@ def _make(values: Iterator[T], reader: Connection, writer: Connection) -> None:
                 part = []
     except Exception as caught:  # noqa: BLE001 - the other process raises it
         error = caught
-    parts.put(pickle.dumps((part, error, True)))
+    try:
+        last = pickle.dumps((part, error, True))
+    except Exception:  # noqa: BLE001 - an error may hold anything
+        last = pickle.dumps(([], RuntimeError(reason_of(error)) if error else error, True))
+    parts.put(last)
     parts.put(b"")
     sender.join()

@@ -55,6 +55,14 @@ def test_an_error_comes_after_the_values_before_it() -> None:
     assert out == "20 no look\n"
 
 
+def test_an_error_that_cannot_be_sent_is_told() -> None:
+    out = printed(
+        "def make():\n    yield 1\n    raise ValueError(lambda: 0)\n"
+        "try:\n    list(ahead(make()))\nexcept RuntimeError as error:\n    print('ValueError' in str(error))"
+    )
+    assert out == "True\n"
+
+
 def test_a_killed_fork_is_an_error() -> None:
     out = printed(
         "from memcli.errors import StoreError\n"
