@@ -76,7 +76,12 @@ def guard(workspace: Workspace, edits: Sequence[FileEdit]) -> GuardVerdict:
     if (other := workspace.elsewhere) is not None:
         parts += [_check(other, name, f"global/{name}", edits) for name in other.store.spaces()]
     return GuardVerdict(
-        findings=tuple(sorted((finding for part in parts for finding in part[0]), key=_order)),
+        findings=tuple(
+            sorted(
+                (finding for part in parts for finding in part[0]),
+                key=lambda f: (f.file, f.line, not f.is_enforced, f.space, f.memory.id),
+            )
+        ),
         files=len(edits),
         lines=sum(len(edit.added) for edit in edits),
         memories=sum(part[1] for part in parts),
@@ -84,10 +89,6 @@ def guard(workspace: Workspace, edits: Sequence[FileEdit]) -> GuardVerdict:
         unchecked=tuple(name for part in parts for name in part[3]),
         is_from_clone=not workspace.trust.is_accepted,
     )
-
-
-def _order(finding: GuardFinding) -> tuple[str, int, bool, str, str]:
-    return finding.file, finding.line, not finding.is_enforced, finding.space, finding.memory.id
 
 
 def _check(

@@ -26,11 +26,7 @@ def _hashed() -> Embedder:
     return HashedEmbedder()
 
 
-def _off() -> None:
-    return None
-
-
-EMBEDDERS: Mapping[str, Callable[[], Embedder | None]] = {"onnx": _onnx, "hashed": _hashed, "off": _off}
+EMBEDDERS: Mapping[str, Callable[[], Embedder | None]] = {"onnx": _onnx, "hashed": _hashed, "off": lambda: None}
 DEFAULT_EMBEDDER = "onnx"
 FOLDER = "onnx:"
 """The prefix before the folder of a model."""

@@ -52,11 +52,7 @@ def points(given: ScoreInput, row: int) -> dict[str, float]:
     return why
 
 
-def _basic(given: ScoreInput) -> Parts:
-    return {row: points(given, row) for row in given.entries}
-
-
-BASIC = ScoringScheme(_basic, OWN_WEIGHTS)
+BASIC = ScoringScheme(lambda given: {row: points(given, row) for row in given.entries}, OWN_WEIGHTS)
 """Memories without a word of the topic do not match."""
 
 ENTITY_POINTS = 1.0

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from memcli.safety.secrets import secret_checks
 from memcli.safety.secrets.detector import RULES, Detector, _by_rule
-from memcli.safety.secrets.redact_memory import clean_memories
 from memcli.safety.secrets.labels import Label, label_of
+from memcli.safety.secrets.redact_memory import clean_memories
 from memcli.safety.secrets.secret_checks import JUDGES, judged
 from tests.conftest import examples, memory
 

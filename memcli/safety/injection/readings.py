@@ -71,7 +71,8 @@ def readings(text: str, depth: int = _DEPTH) -> Iterator[tuple[str, bool]]:
     if not low.isalpha() and (leet := _from_leet(low)):
         yield leet, False
     # Words spelled out, as in `i g n o r e` and `i-g-n-o-r-e`, one run a line.
-    if _may_be_spelled(plain) and pattern(_SINGLES).occurs(plain):
+    has_singles = sum([len(word) == 1 for word in plain.split()]) > _BETWEEN
+    if (has_singles or any(sign in plain for sign in "._*|-")) and pattern(_SINGLES).occurs(plain):
         spelled = "\n".join([fold(_joined(run)) for run in compiled(_SPELLED).findall(plain)])
         if spelled:
             yield spelled, False
@@ -86,11 +87,6 @@ def readings(text: str, depth: int = _DEPTH) -> Iterator[tuple[str, bool]]:
     if depth:
         for decoded in _decoded(plain, low, long):
             yield from readings(decoded, depth - 1)
-
-
-def _may_be_spelled(text: str) -> bool:
-    """Whether `text` has what every match of `_SINGLES` has: a sign that joins letters, or enough words of one letter."""
-    return any(sign in text for sign in "._*|-") or sum([len(word) == 1 for word in text.split()]) > _BETWEEN
 
 
 def fold(text: str) -> str:

@@ -158,10 +158,12 @@ def joined(data: bytes) -> TextView | None:
 
 def blobs(data: bytes) -> Iterator[tuple[int, int, str]]:
     """Yields words that encode text in base64 or hex: the range of bytes (start, end) and the text."""
-    if _tried(data).isdisjoint((_BASE64, _HEX, _DUMP)) or (
-        len(data) < _SHORT and all(len(word) < _LEAST_BLOB for word in data.split()) and not _has_spread(data)
-    ):
+    if _tried(data).isdisjoint((_BASE64, _HEX, _DUMP)):
         return
+    if len(data) < _SHORT and all(len(word) < _LEAST_BLOB for word in data.split()):
+        has_numerals = len(data.translate(None, _NUMERALS)) < len(data)  # as the hex of ASCII has in each byte
+        if not has_numerals or not re.search(_SPREAD, data):
+            return
     for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex)):
         for match in _matches(pattern, data):
             start, end = match.span(1)
@@ -173,11 +175,6 @@ def blobs(data: bytes) -> Iterator[tuple[int, int, str]]:
         inner = _from_hex(b"".join(b"".join(line.split()) for line in re.findall(_DUMPED, data[start:end])))
         if inner:
             yield start + (data[start:end][:1] == b"\n"), end, inner
-
-
-def _has_spread(data: bytes) -> bool:
-    """Whether `data` has bytes in hex, in groups. Text in ASCII has a digit in each byte."""
-    return len(data.translate(None, _NUMERALS)) < len(data) and re.search(_SPREAD, data) is not None
 
 
 @cache
