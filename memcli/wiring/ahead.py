@@ -44,7 +44,7 @@ def ahead(values: Iterator[T]) -> Iterator[T]:
         while not is_last:
             try:
                 part, error, is_last = pickle.loads(reader.recv_bytes())  # noqa: S301 - from the fork
-            except EOFError:
+            except (EOFError, OSError):  # before a part, or within one
                 raise StoreError("the process that reads ahead was killed", "run the command again") from None
             yield from part
             if error is not None:

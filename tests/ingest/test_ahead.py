@@ -63,11 +63,14 @@ def test_an_error_that_cannot_be_sent_is_told() -> None:
     assert out == "True\n"
 
 
-def test_a_killed_fork_is_an_error() -> None:
+@pytest.mark.parametrize("sent", [1, 32])
+def test_a_killed_fork_is_an_error(sent: int) -> None:
+    """Killed before it has sent a part, and within one that is longer than a pipe holds."""
     out = printed(
-        "from memcli.errors import StoreError\n"
-        "def make():\n    yield 1\n    os.kill(os.getpid(), signal.SIGKILL)\n"
-        "try:\n    list(ahead(make()))\nexcept StoreError as error:\n    print(error.message)"
+        "import time\nfrom memcli.errors import StoreError\n"
+        f"def make():\n    yield from ['x' * (1 << 16)] * {sent}\n    time.sleep(0.5)\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"values = ahead(make())\ntry:\n    for _ in range({sent}):\n        next(values)\n        time.sleep(0.1)\n"
+        "except StoreError as error:\n    print(error.message)"
     )
     assert out == "the process that reads ahead was killed\n"
 
