@@ -102,6 +102,27 @@ def test_the_fork_ends_with_a_process_that_is_ended(sign: signal.Signals) -> Non
     pytest.fail("the fork goes on")
 
 
+def test_a_policy_is_warned_of_once(repo: Repo) -> None:
+    for n in range(60):
+        repo.commit(f"Change {n}", {"a.txt": f"{n}\n"})
+    environ = {**os.environ, "MEMCLI_FREEZE_CLOCK": NOW, "MEMCLI_EMBEDDER": "off"}
+    root = repo.root.parent / "store"
+    policy = 'pii_redaction={"patterns": [{"name": "wide", "regex": "WIDE"}]}'
+    for arguments in (["init"], ["space", "policy", "repo", "--set", policy]):
+        subprocess.run(
+            [sys.executable, "-m", "memcli", *arguments, "--root", str(root)], env=environ, check=True,
+            stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+    file = root / ".memory/spaces/repo.json"
+    file.write_text(file.read_text().replace("WIDE", "."))  # a policy that a command refuses
+    done = subprocess.run(
+        [sys.executable, "-m", "memcli", "ingest", "--git", "HEAD", "--root", str(root)], cwd=repo.root, env=environ,
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout.startswith("60 created")
+    assert done.stderr.count("would take more than half") == 1
+
+
 def test_the_same_is_stored(repo: Repo) -> None:
     for n in range(60):
         key = "ghp_" + "A1b2C3d4E5f6G7h8I9j0" + "K1l2M3n4O5p6Q7r8"

@@ -139,6 +139,9 @@ def _ingest(session: CommandContext, workspace: Workspace, source: Source, dry_r
     done = Ingested()
     is_long = isinstance(source, CommitSource) and source.total() > _MANY
     more = {"ahead": ahead} if is_long else {}
+    if is_long:
+        with suppress(MemcliError):  # it is told where it counts
+            workspace.redactor.detector(workspace.space)  # warns of the policy here, and so once for both processes
     try:
         # Memories are stored as the source is read: an error names how many were stored before it.
         with reporting_done(done.stored):
