@@ -132,14 +132,16 @@ def _ingest(session: CommandContext, workspace: Workspace, source: Source, dry_r
     from memcli.cli.background import embed_missing
     from memcli.ingest.commits import CommitSource
     from memcli.ingest.files import FileSource
-    from memcli.wiring.ahead import ahead
     from memcli.wiring.sources import lost_commits, state_of_commits
 
     bar = ProgressBar("ingesting", session.output.quiet)
     done = Ingested()
     is_long = isinstance(source, CommitSource) and source.total() > _MANY
-    more = {"ahead": ahead} if is_long else {}
+    more = {}
     if is_long:
+        from memcli.wiring.ahead import ahead
+
+        more = {"ahead": ahead}
         with suppress(MemcliError):  # it is told where it counts
             workspace.redactor.detector(workspace.space)  # warns of the policy here, and so once for both processes
     try:
