@@ -226,8 +226,7 @@ def _version(words: Sequence[Word], at: int) -> _Read | None:
     """A version: by its form, or a number after a product."""
     word, before = words[at], words[at - 1] if at else None
     follows_product = before is not None and before.low in PRODUCTS
-    has_form = not word.text.isdecimal() and _VERSION.fullmatch(word.low) is not None
-    if not has_form and not (word.text.isdecimal() and follows_product):
+    if not (follows_product if word.text.isdecimal() else _VERSION.fullmatch(word.low)):
         return None
     if at + 1 < len(words) and words[at + 1].low in UNITS:
         return None
@@ -252,16 +251,15 @@ def _version(words: Sequence[Word], at: int) -> _Read | None:
 
 def glued(text: str) -> str:
     """The text with a space between each number and its unit (`5MB` becomes `5 MB`), and `2 pm` as `14:00`."""
-    return _GLUED.sub(_quantities_apart, _HALF_DAY.sub(_of_day, text)) if _DIGIT.search(text) else text
+    if not _DIGIT.search(text):
+        return text
+    text = _HALF_DAY.sub(_of_day, text)
+    return _GLUED.sub(lambda m: f"{m[1]} {m[2]}" if m[2].lower() in UNITS else m[0], text)
 
 
 def _of_day(match: re.Match[str]) -> str:
     hour = int(match[1]) % 12 + 12 * (match[3] in "pP")
     return f"{hour:02}:{match[2] or '00'}"
-
-
-def _quantities_apart(match: re.Match[str]) -> str:
-    return f"{match[1]} {match[2]}" if match[2].lower() in UNITS else match[0]
 
 
 _FIRST = frozenset(("midnight", "noon", "every", "each", "by", "half", "a", "an", *MONTH_NUMBERS, *PERIODS, *NUMBERS))

@@ -223,11 +223,12 @@ def _float(digits: str) -> float:
     return float(digits)
 
 
-def _refuse(constant: str) -> Json:
-    raise ValueError(constant)
+def refuse_constant(name: str) -> Json:
+    """For `parse_constant`: raises ValueError for NaN and Infinity, which Python reads and JSON has not."""
+    raise ValueError(f"{name} is not JSON")
 
 
-_DECODER = JSONDecoder(parse_int=_integer, parse_float=_float, parse_constant=_refuse)
+_DECODER = JSONDecoder(parse_int=_integer, parse_float=_float, parse_constant=refuse_constant)
 
 
 WIDTH = 110

@@ -18,7 +18,6 @@ from memcli.model.memory import Json, Memory
 from memcli.model.names import check_id, check_path, is_id, show, text_hash
 from memcli.model.shapes import CORE_FIELDS, FIELDS, LIST_FIELDS, MEMORY_FIELDS, TIME, check_fields
 from memcli.record import defaults
-from memcli.regex import regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ MAX_TEXT_BYTES = 1 << 20
 MAX_BYTES = 16 << 20
 """The most bytes of all fields of a memory as JSON."""
 _TEXTS = ("raw", *(name for name, row in FIELDS.items() if row.like))
-_NORMAL_TIME = regex(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ\Z")  # already normalized
 _TIMES = frozenset(name for name, shape in MEMORY_FIELDS.items() if shape is TIME)
 _TYPES: Mapping[str, tuple[type, ...]] = {
     name: {
@@ -82,7 +80,7 @@ def memory_from_json(data: Mapping[str, Json], where: str) -> Memory:
             (known if name == "content" else extra)[name] = value
         elif type(value) in types:
             known[name] = tuple(value) if name in LIST_FIELDS else value
-            if name in _TIMES and not _NORMAL_TIME.match(value):
+            if name in _TIMES:
                 try:  # in a hand-edited file; times are compared as text, so they must have one form
                     known[name] = normalize_time(value)
                 except UsageError as error:
@@ -105,7 +103,7 @@ def checked_fields(data: Mapping[str, Json]) -> dict[str, Json]:
             raise UsageError(f"{show(name)} is nested deeper than {MAX_DEPTH}", "flatten it, or store it as text")
     check_fields(given, MEMORY_FIELDS)
     for name in _TIMES:
-        if name in given and not _NORMAL_TIME.match(given[name]):
+        if name in given:
             given[name] = normalize_time(given[name])
     for name in LIST_FIELDS:
         if name in given:

@@ -305,13 +305,10 @@ _UNNOTED = ("links", "chunks", "metadata.hash", "metadata.pii_flags", "metadata.
 """Fields whose newer value wins without a note: derived from the text, or a link, whose weight both sides set."""
 
 
-def _link_key(link: Json) -> bytes:
-    return encode([link.get("to"), link.get("relation")] if isinstance(link, dict) else link)
-
-
 _SETS: Mapping[str, Callable[[Json], bytes]] = {
     **dict.fromkeys((name for name, row in FIELDS.items() if row.merging == ADDED), encode),
-    "metadata.pii_flags": encode, "metadata.conflicts": encode, "links": _link_key,
+    "metadata.pii_flags": encode, "metadata.conflicts": encode,
+    "links": lambda link: encode([link.get("to"), link.get("relation")] if isinstance(link, dict) else link),
 }  # fmt: skip
 """The lists that are merged as sets, each with the function that gives the key of an item."""
 

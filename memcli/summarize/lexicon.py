@@ -451,10 +451,10 @@ _LEAD = regex(
 )
 
 
-_WARNINGS = ("careful", "gotcha", "warning", "caution", "beware", "pitfall", "watch out", "danger", "heads")
-_WARNING = regex(
-    r"\W{0,6}(?:(?:careful|gotcha|warning|caution|beware|pitfall|watch out|danger|heads[- ]up)\W{0,4}?[:!,]|(?:beware of|watch out for)\b)"
-)
+_WARNINGS = (
+    "careful", "gotcha", "warning", "caution", "beware", "pitfall", "watch out", "danger", "heads-up", "heads up",
+)  # fmt: skip
+_WARNING = regex(rf"\W{{0,6}}(?:(?:{'|'.join(_WARNINGS)})\W{{0,4}}?[:!,]|(?:beware of|watch out for)\b)")
 
 
 @lru_cache(maxsize=1024)
@@ -462,9 +462,9 @@ def cue_of(sentence: str, *, is_opening: bool = True) -> str:
     """The kind that the words of a sentence suggest, or empty. `is_opening`: it is the first sentence of its text."""
     sentence = sentence[:_CHARACTERS]
     low = sentence.lower().replace("’", "'")
-    begins_with_sign = not low[:1].isalpha()
-    is_warning = (begins_with_sign or low.startswith(_WARNINGS)) and _WARNING.match(low) is not None
-    if (begins_with_sign or ":" in low or "!" in low) and (lead := _LEAD.match(low)):
+    has_sign_first = not low[:1].isalpha()
+    is_warning = (has_sign_first or low.startswith(_WARNINGS)) and _WARNING.match(low) is not None
+    if (has_sign_first or ":" in low or "!" in low) and (lead := _LEAD.match(low)):
         low = low[lead.end() :]
     present = frozenset(_WORDS.findall(low))
     likely = (

@@ -142,8 +142,8 @@ def _ingest(session: CommandContext, workspace: Workspace, source: Source, dry_r
         from memcli.wiring.ahead import ahead
 
         more = {"ahead": ahead}
-        with suppress(MemcliError):  # it is told where it counts
-            workspace.redactor.detector(workspace.space)  # warns of the policy here, and so once for both processes
+        with suppress(MemcliError):  # the reading reports an invalid policy
+            workspace.redactor.detector(workspace.space)  # warns here, and so once for both processes
     try:
         # Memories are stored as the source is read: an error names how many were stored before it.
         with reporting_done(done.stored):

@@ -13,11 +13,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import unquote
 
 from memcli import __version__
 from memcli.cli.output import as_error, on_one_line
+from memcli.codec.canonical import refuse_constant
 from memcli.errors import NotFoundError, UsageError
 from memcli.extras.mcp.offer import CURSOR, INSTRUCTIONS, Offer
 from memcli.model.tokens import cut_tokens, end_of_tokens
@@ -71,7 +72,7 @@ def parse_message(line: bytes) -> Incoming:
         return None
 
     try:
-        found = json.loads(line.decode(), parse_int=whole, parse_constant=_refuse)
+        found = json.loads(line.decode(), parse_int=whole, parse_constant=refuse_constant)
         # An escape such as \ud800 is valid JSON, but half of a surrogate pair has no form in UTF-8.
         is_text = b"\\ud" not in line.lower() or _is_text(found)
     except UnicodeDecodeError:
@@ -104,10 +105,6 @@ def parse_message(line: bytes) -> Incoming:
     if problem:
         raise RequestError(INVALID_PARAMS, f"invalid params: {problem}", request_id=request_id)
     return Incoming(id=request_id, method=method, params=params or {})
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _is_text(value: Any) -> bool:

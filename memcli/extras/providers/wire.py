@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
+from memcli.codec.canonical import refuse_constant
 from memcli.extras.providers.table import CHAT, Provider
 from memcli.model.conversation import Prompt
 from memcli.model.memory import Json
@@ -198,14 +199,10 @@ def parse_answer(text: str, schema: Mapping[str, Json]) -> Json:
     start, end = whole.find("{"), whole.rfind("}") + 1
     for candidate in (whole, whole[start:end]):
         try:
-            data = json.loads(candidate, parse_constant=_refuse)
+            data = json.loads(candidate, parse_constant=refuse_constant)
         except (ValueError, RecursionError):
             continue
         if wrong := problem(data, schema, "answer"):
             raise ValueError(wrong)
         return data
     raise ValueError("the answer is not JSON")
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(name)

@@ -169,7 +169,7 @@ class RuleIndex:
         probed = {"": True}
         for in_lower, word, rule in self._occurring(low):
             read = low if word == in_lower else text
-            if read is text and word not in text:
+            if word not in read:
                 continue
             if rule.probe not in probed:
                 probed[rule.probe] = pattern(rule.probe).occurs(low, is_exact=False)
