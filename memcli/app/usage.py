@@ -73,7 +73,10 @@ def note_read(workspace: Workspace, memories: Sequence[Memory]) -> list[dict[str
         return [_standing(memory, Access(), (), now) for memory in memories]
     named = [memory.metadata.get("space") for memory in memories]
     spaces = [name if isinstance(name, str) and name else workspace.space for name in named]
-    counts = {space: workspace.usage.counts(space) for space in spaces}
+    by_space: dict[str, dict[str, None]] = {}
+    for memory, space in zip(memories, spaces, strict=True):
+        by_space.setdefault(space, {})[memory.id] = None
+    counts = {space: workspace.usage.counts(space, ids) for space, ids in by_space.items()}
     judged = workspace.usage.read(JUDGEMENTS)
     found = [
         _standing(
@@ -84,9 +87,6 @@ def note_read(workspace: Workspace, memories: Sequence[Memory]) -> list[dict[str
         )
         for memory, space in zip(memories, spaces, strict=True)
     ]
-    by_space: dict[str, dict[str, None]] = {}
-    for memory, space in zip(memories, spaces, strict=True):
-        by_space.setdefault(space, {})[memory.id] = None
     workspace.usage.note([Use(now, GET, space, tuple(ids)) for space, ids in by_space.items()])
     return found
 

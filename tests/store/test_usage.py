@@ -43,7 +43,8 @@ def test_what_is_noted_is_read_and_counted(usage: LocalUsage) -> None:
     assert (first.act, first.ids, second.act) == (RECALL, ("a", "b"), GET)
     assert (usage.read([GET]), usage.read([HELPFUL, RECALL])) == ([second], [first])
     assert usage.counts("main") == {"a": Access(2, "2026-02-01T00:00:00Z"), "b": Access(1, AT)}
-    assert usage.counts("repo") == {}
+    assert usage.counts("main", ["b", "gone", "it's"]) == {"b": Access(1, AT)}
+    assert usage.counts("main", []) == usage.counts("repo") == {}
 
 
 def test_equal_topics_have_equal_digests_and_no_word_is_stored(layout: Layout) -> None:
