@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import lru_cache
 
 from memcli.errors import UsageError
 from memcli.regex import regex
@@ -67,6 +68,7 @@ def days_between(earlier: str, later: str) -> float:
     return max(0.0, (_seconds(later) - _seconds(earlier)) / _SECONDS_PER_DAY)
 
 
+@lru_cache(maxsize=20_000)
 def _seconds(moment: str) -> int:
     """The seconds from March 1, year 0, to a normalized time."""
     # By hand: the ranking asks this of every hit, and `datetime` takes longer to import than the ranking needs.

@@ -190,8 +190,7 @@ def scaled(ranking: Ranking, factor: float, least: float = 0.0) -> Ranking:
     if factor == 1.0:
         return ranking
     hits = tuple(
-        replace(
-            hit,
+        hit._replace(
             score=hit.score * factor,
             why={name: part * factor for name, part in hit.why.items()},
             passages=tuple((n, score * factor) for n, score in hit.passages),

@@ -43,10 +43,10 @@ class Terms(NamedTuple):
             at = self.text.find(word, at + len(word) - 1)
         return found
 
-    def by_field(self, places: Sequence[int]) -> tuple[int, ...]:
-        """The number of the offsets `places` in each field."""
+    def by_field(self, term: str) -> tuple[int, ...]:
+        """The number of times that the term occurs in each field."""
         counts = [0] * len(self.starts)
-        for at in places:
+        for at in self.find(term):
             counts[bisect_right(self.starts, at) - 1] += 1
         return tuple(counts)
 
@@ -193,7 +193,7 @@ class IndexedWords:
         words = [(t, f" {t} ") for t in self._known]
         for row in rows.keys() - self._counts.keys():
             one = rows[row]
-            self._counts[row] = {t: one.by_field(one.find(t)) for t, word in words if word in one.text} or _NONE
+            self._counts[row] = {t: one.by_field(t) for t, word in words if word in one.text} or _NONE
         return {row: self._counts[row] for row in rows}
 
     def _candidates(self, terms: Sequence[str], limit: int, among: RowSet) -> list[int]:

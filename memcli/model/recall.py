@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from memcli.model.memory import Json, Memory
-from memcli.record import Record, field
+from memcli.record import NamedTuple, Record, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Query(Record, kw_only=True):
     accesses: Mapping[str, int] = field(default_factory=dict)
 
 
-class Entry(Record):
+class Entry(NamedTuple):
     """The fields of a memory that an index has in columns, so that it can be ranked without decoding it.
 
     All files of the change of one `commit` become one section of a bundle. The confidence decays from `confirmed_at` on.
@@ -171,7 +171,7 @@ class RowSet(Record):
         return self.size
 
 
-class PassageTerms(Record):
+class PassageTerms(NamedTuple):
     """The frequencies of the terms of a query in one passage: `counts[term]` is how often it occurs in the heading and in the
     text, `length` the number of terms of both. `n` is the index of the passage in its memory, `form` one of those of
     `text/passages.py`."""
@@ -193,7 +193,7 @@ class TermStats(Record):
     lengths: Mapping[int, tuple[int, ...]]
 
 
-class Hit(Record):
+class Hit(NamedTuple):
     """A row that matches, with its score, and in `why` the parts of which the score is the sum.
 
     `passages` are its matching passages by index and score, the best first; `also` are the other matching rows of the same
@@ -203,7 +203,7 @@ class Hit(Record):
 
     entry: Entry
     score: float
-    why: Mapping[str, float] = field(default_factory=dict)
+    why: Mapping[str, float]
     passages: tuple[tuple[int, float], ...] = ()
     also: tuple[int, ...] = ()
     confidence: float | None = None

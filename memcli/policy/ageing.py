@@ -33,7 +33,6 @@ HALF_LIVES: Mapping[str, float] = {
 _ACCESS_SHARE = 0.1
 
 
-@lru_cache(maxsize=20_000)
 def remaining(kind: str, since: str, now: str) -> float:
     """The share of the confidence that is left at `now` of a memory that was stored or confirmed at `since`; 0..1."""
     days = HALF_LIVES.get(kind)

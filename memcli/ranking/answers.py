@@ -127,6 +127,7 @@ _OF_SINCE = ("version", "release", "when", "how long")
 """Each match has one of these: the pattern takes longer to compile than two modules to import."""
 _RAW_FIELD, _CONTENT_FIELD = FIELDS.index("raw"), FIELDS.index("content")
 _NO_TERM = (0, 0)
+_NO_COUNTS: Mapping[str, tuple[int, ...]] = {}
 
 
 class Scored(NamedTuple):
@@ -166,8 +167,8 @@ def measure(
     for row, found in passages.items():
         # A path, tags or a summary may be all that a note says of the matter; a document or a change answers by its
         # passage.
-        of_memory = {} if row in read else stats.counts.get(row, {})
-        words = [_words(one, stats, weights, row, of_memory) for one in found]
+        of_memory = _NO_COUNTS if row in read else stats.counts.get(row, _NO_COUNTS)
+        words = [_words(one, stats, weights, row, of_memory) if of_memory or one.counts else 0.0 for one in found]
         signs[row] = list(zip(words, cosines_of(read_near if row in read else near, row, len(found)), strict=True))
     return signs
 
@@ -220,17 +221,18 @@ def _words(
 ) -> float:
     """The BM25F score of a passage with its heading, and with the other fields of its memory, if `of_memory` has the counts of
     its terms. `weights` are the weights of the terms."""
-    counts = {} if one.form == CONTEXT else of_memory
-    if not counts and not one.counts:
-        return 0.0
+    counts = _NO_COUNTS if one.form == CONTEXT else of_memory
     own = 1 / (1 - B + B * one.length / LENGTH)
-    # The field that contains the passage is counted by passage, so its other terms have no weight.
-    fields = (_RAW_FIELD, _CONTENT_FIELD if one.form == CONTENT else _RAW_FIELD)
-    lengths = stats.lengths[row] if counts else LENGTHS
-    norms = [
-        0.0 if field in fields else weight / (1 - B + B * length / common)
-        for field, (weight, length, common) in enumerate(zip(FIELD_WEIGHTS, lengths, LENGTHS, strict=True))
-    ]
+    norms = list[float]()
+    if counts:
+        norms = [
+            weight / (1 - B + B * length / common)
+            for weight, length, common in zip(FIELD_WEIGHTS, stats.lengths[row], LENGTHS, strict=True)
+        ]
+        # The field that contains the passage is counted by passage, so its other terms have no weight.
+        norms[_RAW_FIELD] = 0.0
+        if one.form == CONTENT:
+            norms[_CONTENT_FIELD] = 0.0
     score = 0.0
     for term, weight in weights.items():
         above, inside = one.counts.get(term, _NO_TERM)

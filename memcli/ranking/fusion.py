@@ -97,8 +97,6 @@ _EVERYWHERE = frozenset(("use",))
 """Words in half of all questions, which distinguish none, but would be rare in a small space."""
 NEAR = 0.2
 """The least cosine of a hit that shares no word with the question."""
-_VIA = "via "
-"""The prefix of the name of a part of a score that comes from a link."""
 HALF, ALIKE = 0.5, 0.25
 """A memory with a score below the tail of its style matches if it has this share of the question's words, or this cosine."""
 ABOUT_WEIGHT = 0.3
@@ -154,12 +152,12 @@ def rank(query: Query, view: IndexedSpace) -> Ranking:
     read_near = weighed_forms([one for _, one in near or ()], READ_WHOLE_SHARE)
     found = answers(query, stats, cut, read, measure(stats, cut, read, near or (), read_near))
     parts = _scored(whole, found, styles, groups, stats)
-    _add_others(parts, entries, styles, query, view, visible)
+    linked = _add_others(parts, entries, styles, query, view, visible)
     # All files of a commit have the same message, so only their hunks distinguish them.
     hunks = {row: max((one.score for one in own if one.form == HUNK), default=0.0) for row, own in found.items()}
     whole_question = mixed([(1.0, near[0][1])]).among(visible) if near else NONE
     matching = _hits(parts, entries, styles, found)
-    confident = _confident(matching, styles, query, stats, whole_question, cut, is_partial=is_partial)
+    confident = _confident(matching, styles, query, stats, whole_question, cut, linked, is_partial=is_partial)
     hits = one_each(ordered(confident, query), hunks)
     return replace(state, hits=hits, confidence=_confidence(hits[:SHOWN], by_meaning=near is not None))
 
@@ -171,14 +169,15 @@ def _add_others(
     query: Query,
     view: IndexedSpace,
     visible: RowSet,
-) -> None:
-    """Adds the parts of each score beside words, meaning and surroundings. The links come last: they pass on whole scores."""
+) -> Collection[int]:
+    """Adds the parts of each score beside words, meaning and surroundings; returns the rows that links raised. The links come
+    last: they pass on whole scores."""
     add_mentions(parts, entries, query)
     if query.about:
         _add_about(parts, query, view)
     add_priors(parts, entries, query)
     add_ageing(parts, entries, query)
-    add_linked(parts, entries, styles, view, visible)
+    return add_linked(parts, entries, styles, view, visible)
 
 
 def _scored(
@@ -231,10 +230,12 @@ def _confident(
     stats: TermStats,
     cosines: Cosines,
     cut: Mapping[int, Sequence[PassageTerms]],
+    linked: Collection[int],
     *,
     is_partial: bool,
 ) -> Iterator[Hit]:
     """The hits with the probability that each answers, without those of a low score that share little with the question.
+    Links raised the rows of `linked`.
 
     `is_partial`: most passages and most memories have no vector. Those that have one are the best by words, and nearer than
     others, so the neighbour (`answers.NEIGHBOUR`) is estimated by the median instead of the last of the nearest.
@@ -249,8 +250,9 @@ def _confident(
     best, fifth = scores[0] if scores else 0.0, scores[4] if len(scores) > 4 else 0.0
     for hit in hits:
         row = hit.entry.row
-        passage = next((one for one in cut.get(row, ()) if hit.passages and one.n == hit.passages[0][0]), None)
-        is_linked = any(name.startswith(_VIA) for name in hit.why)
+        own = cut.get(row, ()) if hit.passages else ()
+        passage = next((one for one in own if one.n == hit.passages[0][0]), None)
+        is_linked = row in linked
         if not is_linked and row not in stats.counts and row in known and known[row] < NEAR:
             continue
         form = form_of(hit.entry, passage)
@@ -258,7 +260,7 @@ def _confident(
         confidence = probability(signals, form, is_prompt=query.is_prompt, by_meaning=row in known)
         is_alike = signals.passage >= HALF or signals.cosine >= ALIKE
         if is_linked or is_alike or hit.score >= styles[row].tail:
-            yield replace(hit, confidence=confidence, signals=signals, form=form)
+            yield hit._replace(confidence=confidence, signals=signals, form=form)
 
 
 def _confidence(hits: Sequence[Hit], *, by_meaning: bool) -> float:
@@ -469,8 +471,9 @@ def add_linked(
     styles: dict[int, Style],
     view: IndexedSpace,
     visible: RowSet,
-) -> None:
-    """Raises the memories that are linked to the best ones to a share of their scores, also those that were no candidates.
+) -> Collection[int]:
+    """Raises the memories that are linked to the best ones to a share of their scores, also those that were no candidates;
+    returns their rows.
 
     Raised memories raise no others. The part of the score is named after the memory from which it comes.
     """
@@ -480,7 +483,7 @@ def add_linked(
     best = [row for row in ordered[:LINK_STARTS] if scores[row] >= least]
     links = view.links(best)
     if not links:
-        return
+        return ()
     raised: dict[int, tuple[float, str]] = {}  # by row: the score, and the name of the part
     ties = _ties(frozenset(best), links, visible)
     for start in best:
@@ -493,7 +496,7 @@ def add_linked(
         for share, end, relation in (*against, *others[:MOST_LINKS]):
             score = scores[start] * share
             if round(score, 6) > round(raised.get(end, (scores.get(end, 0.0), ""))[0], 6):
-                raised[end] = score, f"{_VIA}{entries[start].id} ({relation})"
+                raised[end] = score, f"via {entries[start].id} ({relation})"
     new = sorted(row for row in raised if row not in entries)
     if new:
         found = view.entries(new)
@@ -502,6 +505,7 @@ def add_linked(
     for row, (score, via) in raised.items():
         why = parts.setdefault(row, {})
         why[via] = score - scores.get(row, 0.0)
+    return raised
 
 
 def _ties(
@@ -536,5 +540,5 @@ def one_each(hits: Sequence[Hit], best: Mapping[int, float]) -> tuple[Hit, ...]:
         elif hit is same[0]:
             chosen = max(same, key=lambda one: round(best.get(one.entry.row, 0.0), 6))
             also = tuple(one.entry.row for one in same if one is not chosen)
-            entries.append(replace(chosen, score=hit.score, why=hit.why, also=also))
+            entries.append(chosen._replace(score=hit.score, why=hit.why, also=also))
     return tuple(entries)

@@ -12,14 +12,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 
 from memcli.clock import days_between
 from memcli.errors import UsageError
 from memcli.model.memory import TALK_KINDS
 from memcli.model.recall import Entry, Hit, Query, RecordedGroup, TermStats, in_order
 from memcli.policy.ageing import familiarity, is_in_season, remaining
-from memcli.record import Record, replace
+from memcli.record import Record
 from memcli.text.words import dates
 
 
@@ -223,11 +222,10 @@ def ordered(hits: Iterable[Hit], query: Query) -> tuple[Hit, ...]:
     for hit in found:
         added = bias * (high * recency(hit.entry.created_at, query.now))
         why = {name: (1 - bias) * part for name, part in hit.why.items()} | {"recency_bias": added}
-        biased.append(replace(hit, score=sum(why.values()), why=why))
+        biased.append(hit._replace(score=sum(why.values()), why=why))
     return tuple(in_order(biased))
 
 
-@lru_cache(maxsize=20_000)
 def recency(moment: str, now: str) -> float:
     """`exp(-age / 30 days)`, 1 for a memory recorded now, towards 0 for an old one."""
     return math.exp(-days_between(moment, now) / RECENCY_DAYS)

@@ -241,6 +241,7 @@ class State:
         """Rewrites the file without free space. Raises StoreError, LockedError."""
         # `secure_delete` overwrites deleted rows, but a page that was split keeps copies of the rows that moved.
         with self._guarded(self._path), closing(_open(self._path, WAIT_SECONDS)) as connection:
+            _prepare_to_write(connection)
             connection.execute("VACUUM")
 
     @property
@@ -260,6 +261,7 @@ class State:
                 beneath.own_file(path)
                 connection = _open(path, wait)
                 try:
+                    _prepare_to_write(connection)
                     # A note may be lost in a power failure, so nobody waits until it is on disk.
                     connection.execute(f"PRAGMA synchronous = {'FULL' if sync else 'NORMAL'}")
                     # A deferred transaction that has read does not wait for the lock when it begins to write.
@@ -365,16 +367,20 @@ def contents(path: str) -> Iterator[str]:
         raise OSError(str(error)) from None
 
 
+def _prepare_to_write(connection: sqlite.Connection) -> None:
+    """Sets how a connection writes. Raises sqlite.Error."""
+    # Not WAL, which SQLite of current distributions can lose or corrupt when a process is killed. A rollback journal also
+    # leaves no second file with rows of the state between two transactions.
+    connection.execute("PRAGMA journal_mode = TRUNCATE")
+    connection.execute("PRAGMA secure_delete = ON")
+
+
 def _open(path: str, wait: float) -> sqlite.Connection:
     """A connection to the database at `path`, for one transaction; read-only if the file cannot be written. Raises
     sqlite.Error, OSError."""
     is_writable = os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK)
     # A file that this process cannot write counts as unchanged while it is read, so that no lock and no journal is needed.
     connection = beneath.open_database(path, wait, "mode=rw" if is_writable else "mode=ro&immutable=1")
-    # Not WAL, which SQLite of current distributions can lose or corrupt when a process is killed. A rollback journal also
-    # leaves no second file with rows of the state between two transactions.
-    connection.execute("PRAGMA journal_mode = TRUNCATE")
-    connection.execute("PRAGMA secure_delete = ON")
     # VACUUM writes all rows to a temporary database, which would be a file outside of the store.
     connection.execute("PRAGMA temp_store = MEMORY")
     return connection
@@ -398,8 +404,7 @@ def merge_state(path: str, target: str, base: str) -> None:
         if not after:
             return
         with closing(beneath.open_database(target, WAIT_SECONDS)) as connection:
-            connection.execute("PRAGMA journal_mode = TRUNCATE")
-            connection.execute("PRAGMA secure_delete = ON")
+            _prepare_to_write(connection)
             connection.execute("BEGIN IMMEDIATE")
             prepare(connection)
             for table in TABLES:

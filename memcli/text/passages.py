@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 from memcli.model.characters import character_end
 from memcli.model.memory import Memory, json_texts
@@ -403,7 +404,12 @@ def _is_markup(passage: Passage) -> bool:
         return False
     visible = _TO_TOOLS.sub("", passage.text) if any(sign in passage.text for sign in _TOOL_SIGNS) else passage.text
     # The second pattern is used only if the first finds too few words: compiling its ranges takes milliseconds.
-    return len(_WORD.findall(visible)) < _LEAST_WORDS and len(_WORD_OR_SIGN.findall(visible)) < _LEAST_WORDS
+    return not any(_has_words(pattern, visible) for pattern in (_WORD, _WORD_OR_SIGN))
+
+
+def _has_words(pattern: re.Pattern[str], text: str) -> bool:
+    """Whether there are _LEAST_WORDS matches in the text."""
+    return len(list(islice(pattern.finditer(text), _LEAST_WORDS))) == _LEAST_WORDS
 
 
 def _of_text(raw: str) -> Iterator[Passage]:

@@ -278,7 +278,7 @@ class Suspects:
             return [number for number, wanted in enumerate(of_rules) if bits & wanted == wanted]
         # Without RE2, rules are checked one by one where their first group may have a word, small groups first.
         if len(low) < _FEW:  # one by one: the index takes longer to make
-            few = [n for n, rule in enumerate(self._rules) if any(word in low for word in rule.first)]
+            few = {n for n, rule in enumerate(self._rules) for word in rule.first if word in low}
             return self._with_others(few, low)
         by_head, by_sign = self._index
         heads = {word[:_HEAD] for word in _words(low)} & by_head.keys()
