@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import lru_cache
 
 from memcli.errors import UsageError
 from memcli.regex import regex
@@ -68,11 +67,21 @@ def days_between(earlier: str, later: str) -> float:
     return max(0.0, (_seconds(later) - _seconds(earlier)) / _SECONDS_PER_DAY)
 
 
-@lru_cache(maxsize=20_000)
+_MOST_KNOWN = 20_000
+_known: dict[str, int] = {}
+"""The seconds of times that were asked for."""
+
+
 def _seconds(moment: str) -> int:
     """The seconds from March 1, year 0, to a normalized time."""
     # By hand: the ranking asks this of every hit, and `datetime` takes longer to import than the ranking needs.
+    if moment in _known:
+        return _known[moment]
+    if len(_known) >= _MOST_KNOWN:
+        _known.clear()
     year, month = int(moment[:4]), int(moment[5:7])
     year, month = (year, month - 3) if month > 2 else (year - 1, month + 9)  # so that a leap day ends a year
     days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * month + 2) // 5 + int(moment[8:10]) - 1
-    return ((24 * days + int(moment[11:13])) * 60 + int(moment[14:16])) * 60 + int(moment[17:19])
+    found = ((24 * days + int(moment[11:13])) * 60 + int(moment[14:16])) * 60 + int(moment[17:19])
+    _known[moment] = found
+    return found

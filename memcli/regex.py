@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from typing import Any, AnyStr
 
 
@@ -17,6 +16,8 @@ class _Regex:
         self.flags = flags
 
     def __getattr__(self, name: str) -> Any:
+        import re  # takes as long as ten modules: at the press of a tab key, no pattern is used
+
         found = getattr(re.compile(self.pattern, self.flags), name)  # `re` caches it
         setattr(self, name, found)
         return found

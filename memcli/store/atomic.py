@@ -61,6 +61,12 @@ def read_stored(path: str, hint: str = "check its permissions", limit: int = -1)
         raise StoreError(f"cannot read {path}: {error.strerror}", hint) from None
 
 
+def fingerprint_of(status: os.stat_result) -> str:
+    """A text that differs after any change of a file: its size in bytes, modification time in nanoseconds and inode."""
+    # The inode as well: two files of one length can be written within one tick of the file system's clock.
+    return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"
+
+
 def listed(folder: str) -> list[str]:
     """The names in a folder, sorted; empty if there is no such folder. Raises StoreError."""
     try:

@@ -15,10 +15,10 @@ from memcli.model.names import check_space
 from memcli.model.space import Change, Policy, Receipt, Space, Touched
 from memcli.record import replace
 from memcli.settings import is_beside, is_journal
-from memcli.store.atomic import append_line, make_folder, remove_file, write_file
+from memcli.store.atomic import append_line, fingerprint_of, make_folder, remove_file, write_file
 from memcli.store.layout import Layout, identity
 from memcli.store.lock import WAIT_SECONDS, HeldLock, locked
-from memcli.store.snapshot import FileSnapshot, fingerprint_of
+from memcli.store.snapshot import FileSnapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what only a write needs is imported there

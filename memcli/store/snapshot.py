@@ -28,7 +28,7 @@ from memcli.model.memory import Memory, vetted
 from memcli.model.names import check_space, show
 from memcli.model.space import Policy, Space
 from memcli.record import Record, replace
-from memcli.store.atomic import open_own, read_at
+from memcli.store.atomic import fingerprint_of, open_own, read_at
 from memcli.store.layout import Layout
 
 TYPE_CHECKING = False
@@ -278,12 +278,6 @@ def _cannot_read(path: str, error: OSError) -> StoreError:
     is_link = os.path.islink(path)
     hint = "space files may not be symbolic links" if is_link else hint_of(error, "check its permissions")
     return StoreError(f"cannot read {path}: {error.strerror}", hint)
-
-
-def fingerprint_of(status: os.stat_result) -> str:
-    """A text that differs after any change of a file: its size in bytes, modification time in nanoseconds and inode."""
-    # The inode as well: two files of one length can be written within one tick of the file system's clock.
-    return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"
 
 
 class RevisionStore(Record):

@@ -14,10 +14,9 @@ from memcli.codec.space import encode_full, encode_space
 from memcli.errors import CorruptError, MemcliError, StoreError
 from memcli.model.space import Change, Space
 from memcli.ports import Shelf, Store
-from memcli.store.atomic import TEMP_MARK, create_file, place_file, replace_file, write_file
+from memcli.store.atomic import TEMP_MARK, create_file, fingerprint_of, place_file, replace_file, write_file
 from memcli.store.layout import Layout, find_root
 from memcli.store.lock import locked
-from memcli.store.snapshot import fingerprint_of
 from tests.conftest import NOW, memory, rewrite
 from tests.store.kinds import in_files
 

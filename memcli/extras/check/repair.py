@@ -28,13 +28,13 @@ from memcli.model.names import check_space, is_session_id
 from memcli.record import Record, field, replace
 from memcli.safety.secrets.redact_memory import redacted_file
 from memcli.store.absent import absent
-from memcli.store.atomic import listed, make_folder, move_file, read_regular, remove_file, write_file
+from memcli.store.atomic import fingerprint_of, listed, make_folder, move_file, read_regular, remove_file, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import WAIT_SECONDS, HeldLock, locked
 from memcli.store.pending import leftovers, pending
 from memcli.store.place import PrivatePlace
 from memcli.store.sessions import SUFFIX, FileSessions, SessionFile, short_key
-from memcli.store.snapshot import FileSnapshot, fingerprint_of
+from memcli.store.snapshot import FileSnapshot
 
 _ID = re.compile(of_memory("id") + rb'("[^\n]*"),?\n')
 _MAX_BYTES = 1 << 32

@@ -1,4 +1,5 @@
-"""Values for shell completion: spaces, paths, tags, kinds and ids, found in files without parsing them.
+"""Values for shell completion: spaces, paths, tags, kinds and ids, found in files without parsing them, or in a large space by
+its index.
 
 Shells call this on every press of the tab key, so it imports as little as possible and never fails.
 """
@@ -9,18 +10,24 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 
+from memcli import beneath
+from memcli.store.atomic import fingerprint_of
 from memcli.store.layout import FOLDER, Layout, check_root, find_root
 
 # Shells ask before they show more than this. Then a path is offered up to its next segment, as a folder of files is.
 _MANY = 100
-_FIELDS = {"paths": "path", "ids": "id", "kinds": "kind"}
+_FIELDS = {"paths": "path", "ids": "id", "kinds": "kind", "tags": "tags"}
 # As `codec.space.of_memory` has them, whose import takes as long as the search.
 MARKS = {name: f'\n      "{name}": '.encode() for name in ("id", "kind", "path", "tags")}
 """The bytes before the value of a field of a memory."""
 _BLOCK = 1 << 16
 """The bytes that are read at a time: a large file as a whole would take its pages from the system first."""
+_LARGE = 2_000_000
+"""The index of a space whose file has more bytes is asked: of a smaller file, the search takes less time than SQLite to load."""
+_MOST_STEPS = 1 << 22
+"""The most steps of a statement of SQLite: a hostile file may have endless views."""
 # As the store does, links are refused; a pipe in place of the file must not make the shell wait.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -79,15 +86,10 @@ def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
         folders = (layout.sessions(space), layout.sessions(space, shared=True))
         files = {file for folder in folders if os.path.isdir(folder) for file in os.listdir(folder)}
         return _matching((file.removesuffix(".jsonl") for file in files), prefix or "ses_")
-    # The file is searched for the lines that the store writes: parsing a large one would take too long between two keys.
-    file = layout.space(space)
-    if kind == "tags":  # the end is on this line or on another; no tag has a bracket or a comma
-        groups = _between(file, MARKS["tags"] + b"[", b"]")
-        return _matching((_plain(tag) for tags in groups for tag in tags.split(b",")), prefix)
     if kind == "refs":
-        ids, paths = _matching(_texts(file, "ids"), prefix), _matching(_texts(file, "paths"), prefix)
+        ids, paths = (_matching(_texts(layout, space, field, prefix), prefix) for field in ("id", "path"))
         return _headings(paths, prefix) + (ids if prefix or len(ids) <= _MANY else [])
-    return _chosen(kind, prefix, _texts(file, kind)) if kind in _FIELDS else []
+    return _chosen(kind, prefix, _texts(layout, space, _FIELDS[kind], prefix)) if kind in _FIELDS else []
 
 
 def _chosen(kind: str, prefix: str, found: Iterable[str]) -> list[str]:
@@ -119,10 +121,33 @@ def _headings(paths: list[str], prefix: str) -> list[str]:
     return sorted({path[:end] if end else path for path, end in ends})
 
 
-def _texts(file: str, kind: str) -> Iterator[str]:
-    """The values of a field in a space file, each once. Raises OSError."""
+def _texts(layout: Layout, space: str, field: str, prefix: str) -> Iterable[str]:
+    """The values of a field of all memories, or those that begin with `prefix`, each once. Raises OSError."""
+    file = layout.space(space)
+    with suppress(Exception):  # an index that is missing, behind, damaged or of another version
+        if os.path.getsize(file) > _LARGE:
+            return _indexed(layout.index(space), fingerprint_of(os.lstat(file)), field, prefix)
+    # The file is searched for the lines that the store writes: parsing it would take too long between two keys.
+    if field == "tags":  # the end is on this line or on another; no tag has a bracket or a comma
+        groups = _between(file, MARKS["tags"] + b"[", b"]")
+        return (_plain(tag) for tags in groups for tag in tags.split(b","))
     # In a canonical file a field of a memory begins a line, and no line ends within a text.
-    return map(_plain, _between(file, MARKS[_FIELDS[kind]], b"\n"))
+    return map(_plain, _between(file, MARKS[field], b"\n"))
+
+
+def _indexed(path: str, fingerprint: str, field: str, prefix: str) -> set[str]:
+    """The values of a field that begin with `prefix`, from the index of a space. Raises an exception unless it is the index of the
+    file with this fingerprint."""
+    with closing(beneath.open_database(path, 0, "mode=ro")) as connection:
+        connection.set_progress_handler(lambda: True, _MOST_STEPS)
+        ((known,),) = connection.execute("SELECT value FROM meta WHERE key = 'fingerprint'")
+        if known != fingerprint:
+            raise LookupError(known)
+        if field == "tags":  # between blanks
+            found = connection.execute("SELECT tags FROM memory WHERE instr(tags, ?)", (f" {prefix}",))
+            return {tag for (tags,) in found for tag in tags.split()}
+        select = f"SELECT DISTINCT {field} FROM memory WHERE {field} >= ? AND {field} < ?"
+        return {value for (value,) in connection.execute(select, (prefix, f"{prefix}\U0010ffff"))}
 
 
 def _between(file: str, mark: bytes, end: bytes) -> set[bytes]:

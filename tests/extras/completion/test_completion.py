@@ -6,10 +6,12 @@ import os
 import re
 import select
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -434,3 +436,60 @@ def test_values_are_found_across_blocks(run: Run, monkeypatch: pytest.MonkeyPatc
     assert values("paths", "", "", "") == [f"a/{n}" for n in range(5)]
     assert {f"t{n}" for n in range(5)} <= set(values("tags", "", "", ""))
     assert values("kinds", "", "", "") == ["fact"]
+
+
+KINDS_OF_VALUES = ("ids", "kinds", "paths", "refs", "tags")
+
+
+@pytest.fixture
+def large(run: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The index of a space that counts as large: up to date, but for one memory at the path `only/there`."""
+    for n in range(5):
+        assert (
+            run("remember", f"Fact {n}.", "--path", f"a/{n}", "--tag", f"t{n}", "--tag", "größe", "--kind", "fact").code
+            == 0
+        )
+    assert run("recall", "fact").code == 0
+    monkeypatch.setattr("memcli.extras.completion.values._LARGE", 0)
+    index = Path(".memory/cache/main.index")
+    with closing(sqlite3.connect(index)) as connection:
+        connection.execute("UPDATE memory SET path = 'only/there' WHERE path = 'a/4'")
+        connection.commit()
+    return index
+
+
+def test_a_large_space_is_asked_by_its_index(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = [
+        (kind, prefix) for kind in KINDS_OF_VALUES for prefix in ("", "a", "a/1", "f", "t3", "grö", "mem_", "\udc80")
+    ]
+    assert values("paths", "", "", "") == ["a/0", "a/1", "a/2", "a/3", "only/there"]
+    with closing(sqlite3.connect(large)) as connection:
+        connection.execute("UPDATE memory SET path = 'a/4' WHERE path = 'only/there'")
+        connection.commit()
+    by_index = [values(kind, prefix, "", "") for kind, prefix in asked]
+    monkeypatch.setattr("memcli.extras.completion.values._LARGE", 1 << 40)
+    assert by_index == [values(kind, prefix, "", "") for kind, prefix in asked]
+    assert ["größe"] in by_index
+
+
+@pytest.mark.parametrize("damage", ["behind", "gone", "text", "link", "endless", "locked"])
+def test_an_index_that_cannot_answer_is_not_asked(large: Path, damage: str) -> None:
+    held = sqlite3.connect(large)
+    if damage == "behind":
+        os.utime(".memory/spaces/main.json", (1, 1))
+    elif damage == "link":
+        large.rename("elsewhere")
+        large.symlink_to(os.path.abspath("elsewhere"))
+    elif damage == "locked":
+        held.execute("BEGIN EXCLUSIVE")
+    elif damage == "endless":
+        held.executescript(
+            "DROP TABLE memory; CREATE VIEW memory AS WITH RECURSIVE one (path) AS (SELECT 'x' UNION ALL SELECT path FROM one)"
+            " SELECT * FROM one"
+        )
+    else:
+        large.unlink()
+        if damage == "text":
+            large.write_text("no database")
+    with closing(held):
+        assert values("paths", "", "", "") == [f"a/{n}" for n in range(5)]
