@@ -46,11 +46,6 @@ class _Stored(NamedTuple):
     copied: str
 
 
-def over_repo(workspace: Workspace) -> Workspace:
-    """The workspace over the space `repo`; itself where the user has named a space."""
-    return workspace if workspace.is_space_named else workspace.copy_with(space=REPO)
-
-
 def check_not_derived(workspace: Workspace) -> None:
     """Raises RefusedError where the space of the workspace is derived: a rebuild would remove a memory that is stored there."""
     if workspace.store.policy(workspace.space).is_derived:

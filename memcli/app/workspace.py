@@ -157,6 +157,10 @@ class Workspace:
     find_quotes: Callable[[Sequence[Memory]], Sequence[str]]
     """The names of other files, memories and commits that quote the texts of memories; warns of those that cannot be read."""
 
+    def over_repo(self) -> Self:
+        """The workspace over the space `repo`; itself where the user has named a space."""
+        return self if self.is_space_named else self.copy_with(space=REPO)
+
     def copy_with(self, **changes: object) -> Self:
         """A copy with other values of some attributes. A part that is opened later is opened once for both.
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from memcli.app.guard import ADVICE_BACKEND
-from memcli.app.repo import over_repo
 from memcli.app.workspace import Workspace
 from memcli.cli.background import FOREGROUND, embed_missing, start
 from memcli.cli.output import report
@@ -47,7 +46,7 @@ def install_hooks(session: CommandContext, names: Sequence[str]) -> ChangedHooks
     from memcli.wiring.sources import is_missing
 
     try:
-        workspace = over_repo(session.open())
+        workspace = session.open().over_repo()
         # First, since the .gitignore that came with the clone may lack lines: git must not see what is built.
         complete_ignore(Layout(workspace.root))
         has_repo = not is_missing(workspace)
@@ -84,7 +83,7 @@ def remove_hooks(session: CommandContext, names: Sequence[str]) -> ChangedHooks:
 
 def _apply(session: CommandContext, folder: str, names: Sequence[str], act: Callable[[str], str]) -> ChangedHooks:
     """Applies `act` to each hook, which returns its new state. A refused hook is reported and does not stop the others."""
-    from memcli.git.hooks import check_name
+    from memcli.git import check_name
 
     for name in names:
         check_name(name)
@@ -217,7 +216,7 @@ def _logged(
     for root in _roots(session):
         since = time.monotonic()
         try:
-            workspace = over_repo(session.open(lock_wait=_LOCK_SECONDS, backend=backend, root=root))
+            workspace = session.open(lock_wait=_LOCK_SECONDS, backend=backend, root=root).over_repo()
         except MemcliError as error:
             if is_verbose and not isinstance(error, NotFoundError):
                 report(error, json=False)

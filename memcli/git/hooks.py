@@ -25,8 +25,7 @@ from contextlib import contextmanager, suppress
 
 from memcli import beneath
 from memcli.digests import sha256
-from memcli.errors import MemcliError, ProviderError, RefusedError, StoreError, UsageError
-from memcli.git import NAMES
+from memcli.errors import MemcliError, ProviderError, RefusedError, StoreError
 from memcli.git.index_file import common_dir
 from memcli.git.repository import Repository, run_anywhere
 from memcli.model.names import show
@@ -173,12 +172,6 @@ _ONLY: Mapping[str, str] = {
     '[ "${GIT_EDITOR-}" != : ] || exit $code\n',
     "pre-push": "[ $code = 0 ] || exit $code\n",
 }
-
-
-def check_name(hook: str) -> None:
-    """Raises UsageError for the name of a hook that memcli does not install."""
-    if hook not in NAMES:
-        raise UsageError(f"no hook {hook!r}", f"choose one of {', '.join(NAMES)}")
 
 
 def script(hook: str, program: Sequence[str], *, shell: str = "") -> bytes:

@@ -83,7 +83,6 @@ def status(session: CommandContext) -> None:
     >>> memory.hook_status()['hooks'][0]['state']
     'absent'
     """
-    from memcli.app.repo import over_repo
     from memcli.git.hooks import find_hooks
     from memcli.render.clean import grid
     from memcli.store.layout import Layout
@@ -98,7 +97,7 @@ def status(session: CommandContext) -> None:
     last: dict[str, Any] = {}
     skipped: list[dict[str, Any]] = []
     with suppress(NotFoundError):  # there is no store
-        workspace = over_repo(session.open())
+        workspace = session.open().over_repo()
         log = HookLog(Layout(workspace.root), workspace.space)
         last, skipped = log.last(), log.skipped()
     lines = [hooks.folder, grid(["hook", "state", ""], rows)]
@@ -128,12 +127,11 @@ def retry(session: CommandContext) -> int:
     >>> memory.hook_retry()['tried']
     0
     """
-    from memcli.app.repo import over_repo
     from memcli.store.layout import Layout
     from memcli.store.log import HookLog
     from memcli.wiring.hooks import retry as ingest_again
 
-    workspace = over_repo(session.open())
+    workspace = session.open().over_repo()
     log = HookLog(Layout(workspace.root), workspace.space)
     count = len(log.skipped())
     done, lost = ingest_again(workspace, log)
@@ -194,7 +192,7 @@ def run(session: CommandContext, options: RunOptions) -> None:
     if options.next_turn:
         raise UsageError("--next-turn needs --agent", "name the agent that calls")
     from memcli.cli.git_hooks import run_hook
-    from memcli.git.hooks import check_name
+    from memcli.git import check_name
 
     check_name(options.hook)
 

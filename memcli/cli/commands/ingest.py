@@ -49,7 +49,6 @@ def command(session: CommandContext, options: IngestOptions) -> int:
     >>> memory.ingest('guide.md')['created']
     1
     """
-    from memcli.app.repo import over_repo
     from memcli.store.layout import find_work_tree
     from memcli.wiring.roots import locate, make_store
 
@@ -62,7 +61,7 @@ def command(session: CommandContext, options: IngestOptions) -> int:
             opened = session.open(root=make_store({"root": folder}, os.environ)[0])
         else:
             opened = session.open(create=not options.dry_run)
-        workspace = opened if propose else over_repo(opened)  # an accepted proposal is stored in `main`, not in `repo`
+        workspace = opened if propose else opened.over_repo()  # an accepted proposal is stored in `main`, not in `repo`
         source = _source(workspace, options, reads_all=propose or options.dry_run)
         return _ingest(session, workspace, source, options.dry_run, propose)
 

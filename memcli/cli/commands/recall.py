@@ -332,10 +332,9 @@ def _verifier(workspace: Workspace, options: RecallOptions) -> Verify | None:
 
 def _note_missing(session: CommandContext, workspace: Workspace) -> None:
     """If this clone of a repository has no space `repo`, prints a message with the commands that build it."""
-    from memcli.app.repo import over_repo
     from memcli.store.layout import find_work_tree
 
-    over = over_repo(workspace)
+    over = workspace.over_repo()
     if over.is_space_named or over.has_space(over.space):
         return
     from memcli.wiring.sources import is_missing

@@ -72,10 +72,9 @@ def command(session: CommandContext, options: WatchOptions) -> None:
     if options.status:
         if options.paths or options.glob or options.once or options.embed:
             raise UsageError("--status cannot be used with other options", "run `memcli watch --status`")
-        from memcli.app.repo import over_repo
         from memcli.extras.watch.storing import watch_status
 
-        status = watch_status(over_repo(session.open()))
+        status = watch_status(session.open().over_repo())
         lines = [f"running, process {status['pid']}, since {status['since']}" if status["running"] else "not running"]
         lines.append(f"{status['files']} files watched, into space {status['space']}")
         if status["last_commit"]:
@@ -94,11 +93,10 @@ def _watch(session: CommandContext, options: WatchOptions) -> None:
     """Watches until stopped. If the store is removed, waits until it is back."""
     import os
 
-    from memcli.app.repo import over_repo
     from memcli.store.trust import is_off
 
     with stoppable() as stop:
-        workspace = over_repo(session.open(create=True))
+        workspace = session.open(create=True).over_repo()
         while is_off(workspace.root, os.environ):
             if options.once or stop.wait(1):
                 return
@@ -111,7 +109,7 @@ def _watch(session: CommandContext, options: WatchOptions) -> None:
                 if stop.wait(1):
                     return
             all_is_new = True  # the new store may lack what the old one had of any file
-            workspace = over_repo(session.open())
+            workspace = session.open().over_repo()
 
 
 def _run(session: CommandContext, workspace: Workspace, options: WatchOptions, stop: Event, all_is_new: bool) -> bool:
