@@ -146,12 +146,16 @@ class LocalUpkeep(Record):
         text = self._state.value(_LEDGER)
         return json.loads(text) if text else None
 
-    def count(self) -> int:
-        """Counts one more recall, and returns the number of recalls that are recorded so far. Never raises."""
-        # The number may lag behind by the recalls that other processes are in: their notes are written when they end.
-        before = self._state.tally(_RECALLS)
-        self._state.note(lambda connection: count_up(connection, _RECALLS))
-        return before + 1
+    def count(self, every: int, act: Callable[[], object]) -> None:
+        """Counts one more recall, and calls `act` when as many as `every` are complete, in the transaction of the note."""
+
+        def add(connection: sqlite.Connection) -> None:
+            count_up(connection, _RECALLS)
+            (count,) = connection.execute("SELECT amount FROM tally WHERE name = ?", (_RECALLS,)).fetchone()
+            if not count % every:
+                act()
+
+        self._state.note(add)
 
     def tried(self) -> str:
         """When `maintain` was last started in the background; "" if never."""

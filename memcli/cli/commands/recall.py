@@ -302,15 +302,16 @@ def _count(session: CommandContext, workspace: Workspace) -> None:
     # Not while the clock is frozen: the files that such a command leaves must not depend on when another process writes.
     if session.is_frozen or os.environ.get("MEMCLI_BACKGROUND") == "off" or is_off(workspace.root, os.environ):
         return
-    count = workspace.upkeep.count()
-    if not count or count % _UPKEEP_EVERY:
-        return
-    from memcli.cli.background import start
-    from memcli.wiring import extra
 
-    with suppress(MemcliError):  # the answer is printed: the recall must not fail now
-        if extra("upkeep.maintain").is_due(workspace):
-            start(["store", "maintain", "--background", f"--root={workspace.root}"])
+    def maintain() -> None:
+        from memcli.cli.background import start
+        from memcli.wiring import extra
+
+        with suppress(MemcliError):  # the answer is printed: the recall must not fail now
+            if extra("upkeep.maintain").is_due(workspace):
+                start(["store", "maintain", "--background", f"--root={workspace.root}"])
+
+    workspace.upkeep.count(_UPKEEP_EVERY, maintain)
 
 
 def _verifier(workspace: Workspace, options: RecallOptions) -> Verify | None:
