@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 
-from processes import memcli, run, surroundings
+from processes import helper, memcli, run, surroundings
 from report import section, table
 
 _BEHIND_SECONDS = 0.8
@@ -28,6 +28,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="memcli-hooks-") as root:
         _fill(root, options.memories)
         rows = [_row(root, name, args, options.runs) for name, args in _COMMITS]
+        with helper(root) as (_, environ):
+            rows.append(_row(root, "the same, while a helper runs", (), options.runs, **environ))
     section("Hooks", table(("", "without, ms", "with, ms", "added, median, ms", "target, ms"), rows))
 
 
@@ -46,7 +48,7 @@ def _fill(root: str, memories: int) -> None:
         run((memcli(), "remember", text, "-k", "constraint", "-p", f"net/fetch/{n}", "--quiet", "--root", root))
 
 
-def _row(root: str, name: str, arguments: Sequence[str], runs: int) -> tuple[str, ...]:
+def _row(root: str, name: str, arguments: Sequence[str], runs: int, **own: str) -> tuple[str, ...]:
     took: dict[str, list[float]] = {"uninstall": [], "install": []}
     for n in range(runs + 1):
         for state, times in took.items():
@@ -54,7 +56,7 @@ def _row(root: str, name: str, arguments: Sequence[str], runs: int) -> tuple[str
             _write(root, f"f{n % 7}.py", f"def fetch{n}{state}(): retry post {n}\n")
             run(("git", "-C", root, "add", "-A"))
             time.sleep(_BEHIND_SECONDS)
-            times.append(_commit(root, arguments))
+            times.append(_commit(root, arguments, **own))
             time.sleep(_BEHIND_SECONDS)
     without, with_hooks = (times[1:] for times in took.values())  # the first round warms up
     added = statistics.median(b - a for a, b in zip(without, with_hooks, strict=True))
@@ -62,12 +64,12 @@ def _row(root: str, name: str, arguments: Sequence[str], runs: int) -> tuple[str
     return (name, *medians, f"{added * 1e3:.1f}", "60")
 
 
-def _commit(root: str, arguments: Sequence[str]) -> float:
+def _commit(root: str, arguments: Sequence[str], **own: str) -> float:
     """Seconds until git has ended and whoever reads what it prints has come to the end."""
     began = time.perf_counter()
     subprocess.run(
         ("git", *_WHO, "-C", root, "commit", "-q", *arguments),
-        env=surroundings(GIT_EDITOR=_EDITOR), check=True, capture_output=True,
+        env=surroundings(**own, GIT_EDITOR=_EDITOR), check=True, capture_output=True,
     )  # fmt: skip
     return time.perf_counter() - began
 

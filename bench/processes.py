@@ -8,10 +8,12 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from multiprocessing.synchronize import Barrier
+from tempfile import TemporaryDirectory
 
 PASS = (sys.executable, "-c", "pass")
 """The start of the interpreter: what every ratio is over."""
@@ -99,3 +101,29 @@ def _timed(args: Sequence[str], environment: Mapping[str, str], stdin: bytes) ->
     start = time.perf_counter()
     subprocess.run(args, env=environment, input=stdin, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return time.perf_counter() - start
+
+
+@contextmanager
+def helper(root: str, **own: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """A running helper of the store, and the environment of its clients."""
+    from memcli import client
+    from memcli.store.layout import FOLDER
+
+    place = os.path.join(root, FOLDER)
+    with TemporaryDirectory(prefix="m") as runtime:  # the path of a socket has at most 107 bytes
+        environ = {**surroundings(**own), "XDG_RUNTIME_DIR": runtime, client.VARIABLE: client.REQUIRE}
+        started = subprocess.Popen((sys.executable, "-P", "-m", "memcli.extras.helper", place), env=environ)
+        try:
+            while not os.path.lexists(os.path.join(runtime, "memcli", f"{client.socket_name(place)}.store")):
+                time.sleep(0.1)
+            subprocess.run(
+                (sys.executable, "-m", "memcli", "list", "--limit", "1"),
+                env=environ,
+                cwd=root,
+                stdout=subprocess.DEVNULL,
+                check=True,
+            )
+            yield started.pid, environ
+        finally:
+            started.kill()
+            started.wait()

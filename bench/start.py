@@ -9,12 +9,12 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from tempfile import TemporaryDirectory, TemporaryFile
+from collections.abc import Sequence
+from contextlib import suppress
+from tempfile import TemporaryFile
 
 from objects import questions
-from processes import PASS, surroundings
+from processes import PASS, helper, surroundings
 from report import section, table
 from stores import size_name, store, work_folder
 
@@ -98,7 +98,7 @@ def _by_helper(root: str, runs: int, names: Sequence[str], **own: str) -> list[t
     """A row for each command: the wall of a client that a helper answers, and the helper's CPU, over the wall and the CPU of
     the interpreter's start."""
     rows: list[tuple[str, ...]] = []
-    with _helper(root, **own) as (process, environ):
+    with helper(root, **own) as (process, environ):
         for name in names:
             walls: list[float] = []
             bare: list[float] = []
@@ -115,28 +115,6 @@ def _by_helper(root: str, runs: int, names: Sequence[str], **own: str) -> list[t
             memory = f"{_resident(process):.0f}"
             rows.append((title, f"{statistics.median(walls) / base:.2f} ×", f"{spent / runs / base:.2f} ×", memory))
     return rows
-
-
-@contextmanager
-def _helper(root: str, **own: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """A running helper of the store, and the environment of its clients."""
-    from memcli import client
-    from memcli.store.layout import FOLDER
-
-    place = os.path.join(root, FOLDER)
-    with TemporaryDirectory(prefix="m") as runtime:  # the path of a socket has at most 107 bytes
-        environ = {**surroundings(**own), "XDG_RUNTIME_DIR": runtime, client.VARIABLE: client.REQUIRE}
-        helper = subprocess.Popen((sys.executable, "-P", "-m", "memcli.extras.helper", place), env=environ)
-        try:
-            while not os.path.lexists(os.path.join(runtime, "memcli", f"{client.socket_name(place)}.store")):
-                time.sleep(0.1)
-            subprocess.run(
-                (*_MEMCLI, "list", "--limit", "1"), env=environ, cwd=root, stdout=subprocess.DEVNULL, check=True
-            )
-            yield helper.pid, environ
-        finally:
-            helper.kill()
-            helper.wait()
 
 
 def _wall(args: Sequence[str], given: str, cwd: str, environ: dict[str, str]) -> float:

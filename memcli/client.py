@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 VARIABLE = "MEMCLI_HELPER"
 OFF, AUTO, REQUIRE = "off", "auto", "require"
 VERBS = frozenset(("recall", "get", "show", "list", "guard", "hook"))
-"""The commands that a helper answers: those that read, and the hooks of agents."""
+"""The commands that a helper answers: those that read, the hooks of agents, and the git hook that writes into a message."""
 RUN, JOIN, LEAVE, END, STATUS = "run", "join", "leave", "end", "status"
 """What a request is for: to run a command; to begin, or to end, a session that needs the helper; to end it; to report."""
 ACCEPTED, DECLINED, STDOUT, STDERR, EXIT = b"a", b"n", b"1", b"2", b"x"
@@ -38,6 +38,8 @@ _ACCEPT_SECONDS = 0.02
 _ANSWER_SECONDS = 10.0
 # How long after its start a hook whose helper died may still begin anew: an agent waits for it.
 _HOOK_SECONDS = 0.5
+# The same for the hook of a commit message; and how long it waits, as long as without a helper.
+_GIT_SECONDS, _MESSAGE_SECONDS = 0.1, 0.35
 # An agent writes what a hook reads before it waits for the answer.
 _INPUT_SECONDS = 0.25
 _OF_SESSIONS = (["session-start"], ["session-end"])
@@ -136,8 +138,9 @@ def may_ask(args: Sequence[str], environ: Mapping[str, str]) -> bool:
     mode = environ.get(VARIABLE, "")
     if mode == OFF or not args or args[0] not in VERBS:
         return False
-    if args[0] == "hook" and not ("--agent" in args and args[1:2] == ["run"] and args[2:3] not in _OF_SESSIONS):
-        return False  # those of git work in the background, and those of a session start and end the helper
+    is_of_agent = "--agent" in args and args[1:2] == ["run"] and args[2:3] not in _OF_SESSIONS
+    if args[0] == "hook" and not (is_of_agent or is_of_message(args)):
+        return False  # other git hooks work in the background, and those of a session start and end the helper
     if environ.get("MEMCLI_ROOT") or any(one.startswith(("--root", "--help")) or one == "-h" for one in args):
         return False
     if any("/dev/" in one or "/proc/" in one for one in args):  # which are of the process that opens them
@@ -151,6 +154,11 @@ def may_ask(args: Sequence[str], environ: Mapping[str, str]) -> bool:
     except OSError:
         return False
     return not (os.isatty(1) or os.isatty(2))
+
+
+def is_of_message(args: Sequence[str]) -> bool:
+    """Whether the command line is that of the git hook before a commit message is edited."""
+    return list(args[:3]) == ["hook", "run", "prepare-commit-msg"]
 
 
 def surroundings() -> str:
@@ -204,12 +212,12 @@ def ask(args: Sequence[str]) -> int | None:
         send(connection, fields, given, files)
         if receive_frame(connection)[0] != ACCEPTED:
             return None
-        connection.settimeout(_ANSWER_SECONDS)
+        connection.settimeout(_MESSAGE_SECONDS if is_of_message(args) else _ANSWER_SECONDS)
         return _pass_on(connection)
     except ValueError:
         return None
     except OSError:
-        return 0 if is_hook and monotonic() - began > _HOOK_SECONDS else None
+        return 0 if is_hook and monotonic() - began > (_GIT_SECONDS if is_of_message(args) else _HOOK_SECONDS) else None
     finally:
         for one in files:
             os.close(one)

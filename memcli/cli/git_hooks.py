@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import threading
@@ -117,11 +118,13 @@ def run_hook(session: CommandContext, hook: str, arguments: Sequence[str], *, de
     """Runs a git hook. Returns whether its work is still running after the time limit. Never raises a MemcliError."""
     waits = bool(os.environ.get(FOREGROUND))
     if hook == "prepare-commit-msg":
+        ends = math.inf if waits else time.monotonic() + _MESSAGE_SECONDS
 
         def advised(workspace: Workspace, _: HookLog) -> dict[str, Json]:
-            return advise(workspace, arguments[0]) if arguments else {"outcome": "no message"}
+            return advise(workspace, arguments[0], ends) if arguments else {"outcome": "no message"}
 
-        seconds = None if waits else _MESSAGE_SECONDS
+        # A helper answers in its own thread, as it takes on what surrounds its client; the client waits no longer than git.
+        seconds = None if waits or session.is_resident else _MESSAGE_SECONDS
         return _run_within(seconds, lambda: _logged(session, hook, advised, ADVICE_BACKEND))
     if hook == "pre-push":
         seconds = None if waits else _PUSH_SECONDS
@@ -153,9 +156,9 @@ def run_hook(session: CommandContext, hook: str, arguments: Sequence[str], *, de
     return False
 
 
-def advise(workspace: Workspace, message: str) -> dict[str, Json]:
-    """Adds memories about the staged change to the file `message` of the commit message, as comments. Raises MemcliError,
-    OSError."""
+def advise(workspace: Workspace, message: str, ends: float = math.inf) -> dict[str, Json]:
+    """Adds memories about the staged change to the file `message` of the commit message, as comments; not later than `ends`
+    by the monotonic clock, in seconds, as it is edited then. Raises MemcliError, OSError."""
     # Imported here, so that the time that it takes counts towards the limit.
     from memcli.app.guard import consult
     from memcli.git.message import comment
@@ -171,6 +174,8 @@ def advise(workspace: Workspace, message: str) -> dict[str, Json]:
     for found in consult(workspace, edits, _MAX_LINES) if edits else ():
         line = clean_line(found)
         lines.append(line if len(line) <= _MAX_LINE else f"{line[: _MAX_LINE - 3].rstrip()}...")
+    if time.monotonic() > ends:
+        return {"outcome": "too late", "lines": len(lines)}
     return {"outcome": "advised" if comment(repository, message, lines) else "nothing to report", "lines": len(lines)}
 
 
@@ -213,16 +218,17 @@ def _logged(
     """Runs `work` for each store and writes its result to the store's log. Errors are only logged, too."""
     is_verbose = bool(os.environ.get(_VERBOSE))
     session.output.quiet = not is_verbose
-    for root in _roots(session):
-        since = time.monotonic()
+    workspaces = []
+    for root in _roots(session):  # all before any work, since a helper declines to open the store of another one
         try:
-            workspace = session.open(lock_wait=_LOCK_SECONDS, backend=backend, root=root).over_repo()
+            workspaces.append(session.open(lock_wait=_LOCK_SECONDS, backend=backend, root=root).over_repo())
         except MemcliError as error:
             if is_verbose and not isinstance(error, NotFoundError):
                 report(error, json=False)
-            continue
+    for workspace in workspaces:
         if is_off(workspace.root, os.environ):
             continue
+        since = time.monotonic()
         log, store = HookLog(Layout(workspace.root), workspace.space), identity(workspace.root)
         try:
             result = work(workspace, log)
@@ -241,7 +247,10 @@ def _logged(
 
 
 def _run_within(seconds: float | None, work: Callable[[], None]) -> bool:
-    """Runs `work`, waiting at most this many seconds (None: no limit). Returns whether it is still running."""
+    """Runs `work`, waiting at most this many seconds (None: no limit, in this thread). Returns whether it is still running."""
+    if seconds is None:
+        work()
+        return False
     # In a thread, because a query of SQLite, or a wait for git and the disk, cannot be interrupted.
     thread = threading.Thread(target=work, daemon=True)
     thread.start()

@@ -354,7 +354,9 @@ class LocalUsage:
                 "last_at = max(last_at, excluded.last_at)",
                 [(space, name, one.count, one.last_at) for name, one in found.items()],
             )
-        first, last = connection.execute("SELECT min(id), max(id) FROM usage").fetchone()
+        # One by one each is found by the key; together, SQLite would read the whole table.
+        ends = "SELECT (SELECT min(id) FROM usage), (SELECT max(id) FROM usage)"
+        first, last = connection.execute(ends).fetchone()
         if last - first < self._most:
             return
         # Too many: the older half of the accesses, the oldest judgements beyond 10,000, and the counts beyond MAX_COUNTED go.

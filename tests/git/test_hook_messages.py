@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
+from memcli.app.guard import ADVICE_BACKEND
+from memcli.cli.git_hooks import advise
 from memcli.cli.main import main
+from tests.conftest import open_at
 from tests.git.test_hooks import attempt, hook, place, put, surroundings  # noqa: F401 - fixtures
 from tests.ingest.conftest import Repo
 from tests.safety.secrets_corpus import secret
@@ -37,6 +41,16 @@ def test_what_was_decided_is_in_the_editor_and_not_in_the_commit(advised: Repo) 
     assert lines(done.stdout) == ["# " + TOLD.format("mem_retry")]
     assert attempt(advised, "commit", "-q", GIT_EDITOR="sed -i 1s/^/Retry/").returncode == 0
     assert advised.git("log", "-1", "--format=%B") == "Retry"
+
+
+def test_nothing_is_added_once_git_has_gone_on(advised: Repo) -> None:
+    message = Path(advised.root, ".git", "COMMIT_EDITMSG")
+    message.write_text("\n# Lines starting with '#' will be ignored.\n")
+    workspace = open_at(advised.root).copy_with(backend=ADVICE_BACKEND)
+    assert advise(workspace, str(message), time.monotonic()) == {"outcome": "too late", "lines": 1}
+    assert not lines(message.read_text())
+    assert advise(workspace, str(message)) == {"outcome": "advised", "lines": 1}
+    assert len(lines(message.read_text())) == 1
 
 
 @pytest.mark.slow

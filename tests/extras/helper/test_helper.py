@@ -418,3 +418,60 @@ def test_a_prompt_starts_the_helper_of_a_session_again(place: Place) -> None:
     until(lambda: place.answered() is not None)
     starting.end_session(str(place.root), "s")
     until(lambda: place.answered() is None)
+
+
+MESSAGE = "\n# Please enter the commit message. Lines starting with '#' will be ignored.\n"
+
+
+def advised(place: Place, mode: str, **environ: str) -> str:
+    """The message of a commit that is being edited, after git's hook."""
+    file = place.folder / ".git" / "COMMIT_EDITMSG"
+    file.write_text(MESSAGE)
+    surroundings = {**place.environ, **environ, client.VARIABLE: mode}
+    done = place.memcli("hook", "run", "prepare-commit-msg", "--", ".git/COMMIT_EDITMSG", env=surroundings)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    return file.read_text()
+
+
+def staged(place: Place) -> None:
+    (place.folder / "x.py").write_text("import yapf\n")
+    subprocess.run(["git", "add", "x.py"], cwd=place.folder, check=True)
+
+
+def test_a_commit_message_gets_the_same_comments(place: Place) -> None:
+    staged(place)
+    place.start()
+    alone, answered = (advised(place, mode, MEMCLI_HOOK_FOREGROUND="1") for mode in (client.OFF, client.REQUIRE))
+    assert alone == answered
+    assert answered.count("memcli: ") == answered.count("Never format with yapf") == 1
+    subprocess.run(["git", "rm", "-q", "--cached", "x.py"], cwd=place.folder, check=True)
+    assert advised(place, client.REQUIRE) == MESSAGE
+    # The index of a partial commit is another file, which git names.
+    subprocess.run(
+        ["git", "add", "x.py"], cwd=place.folder, check=True, env={**os.environ, "GIT_INDEX_FILE": ".git/other"}
+    )
+    assert advised(place, client.REQUIRE, GIT_INDEX_FILE=".git/other") == alone
+    assert place.answered() == 3
+
+
+def test_a_commit_message_is_left_to_the_process_where_there_are_two_stores(place: Place) -> None:
+    staged(place)
+    place.start()
+    assert place.memcli("init", "--root", "part").returncode == 0
+    rule = ("Never import yapf.", "--trigger", "import yapf", *"--kind negative --path py".split())
+    assert place.memcli("remember", *rule, "--root", "part").returncode == 0
+    message = advised(place, "", MEMCLI_HOOK_FOREGROUND="1")
+    told = [message.count(text) for text in ("Never format with yapf", "Never import yapf")]
+    assert (told, place.answered()) == ([1, 1], 0)
+
+
+def test_a_commit_message_waits_for_no_helper_that_hangs(place: Place) -> None:
+    staged(place)
+    place.start()
+    assert place.helper is not None
+    place.helper.send_signal(signal.SIGSTOP)
+    began = time.monotonic()
+    assert "Never format with yapf" in advised(place, "", MEMCLI_HOOK_FOREGROUND="1")
+    assert time.monotonic() - began < 10  # which an answer may take
+    place.helper.send_signal(signal.SIGCONT)
+    until(lambda: advised(place, client.REQUIRE).count("Never format with yapf") == 1)
