@@ -7,13 +7,18 @@ import unicodedata
 from hypothesis import strategies as st
 
 from memcli.model.memory import Memory
+from memcli.model.names import is_device
 from memcli.model.shapes import KINDS, RELATIONS, RELEVANCES
 from memcli.model.space import Policy, Space
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200)
 words = st.text(st.characters(categories=["Ll", "Lu", "Nd"]), min_size=1, max_size=12)
 ids = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=12)
-paths = st.lists(words, min_size=1, max_size=4).map("/".join).map(lambda path: unicodedata.normalize("NFC", path))
+paths = (
+    st.lists(words.filter(lambda word: not is_device(word)), min_size=1, max_size=4)
+    .map("/".join)
+    .map(lambda path: unicodedata.normalize("NFC", path))
+)
 times = st.datetimes(min_value=__import__("datetime").datetime(2000, 1, 1)).map(
     lambda t: t.strftime("%Y-%m-%dT%H:%M:%SZ")
 )
@@ -60,7 +65,7 @@ def memories(draw: st.DrawFn) -> Memory:
 spaces = st.builds(
     Space,
     name=st.just("main"),
-    objects=st.lists(memories(), max_size=4, unique_by=lambda m: m.id).map(
+    objects=st.lists(memories(), max_size=4, unique_by=(lambda m: m.id, lambda m: m.path)).map(
         lambda found: tuple(sorted(found, key=lambda m: m.order))
     ),
     metadata=st.dictionaries(words, json_values, max_size=2),

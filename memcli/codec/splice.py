@@ -71,7 +71,7 @@ class SpliceShelf:
         self._tables: dict[bytes, dict[bytes, list[int]]] = {}
         self._header: Space | None = None
         self._last: Range = (0, 0)  # so that a huge memory is not searched again for each one added beside it
-        self._orders: dict[Range, tuple[str, str]] = {}
+        self._probed: dict[int, tuple[Range, tuple[str, str]]] = {}  # by offset: many are looked for in the same places
 
     @property
     def header(self) -> Space:
@@ -171,21 +171,25 @@ class SpliceShelf:
         low, high = self._start, self._end
         probe = max(low, high - 1)  # a new memory has the latest time, so it mostly belongs at the end
         while low < high:
-            start, end = place = self._around(probe)
-            if place not in self._orders:
-                values = []
-                for key in (_TIME, _ID):
-                    at = self._data.find(key, start, end)
-                    if at < 0:
-                        raise self._damaged()
-                    values.append(str(decode(self._value(key, at), self._where)))
-                self._orders[place] = values[0], values[1]
-            if self._orders[place] < order:
+            if probe not in self._probed:
+                self._probed[probe] = self._ordered(self._around(probe))
+            (start, end), known = self._probed[probe]
+            if known < order:
                 low = min(end + 1, self._end)
             else:
                 high = start
             probe = (low + high) // 2
         return low
+
+    def _ordered(self, place: Range) -> tuple[Range, tuple[str, str]]:
+        """The range of a memory, and by what it is sorted."""
+        values = []
+        for key in (_TIME, _ID):
+            at = self._data.find(key, *place)
+            if at < 0:
+                raise self._damaged()
+            values.append(str(decode(self._value(key, at), self._where)))
+        return place, (values[0], values[1])
 
     def _place(self, name: bytes) -> Range | None:
         at = next(self._search(_ID, name), None)

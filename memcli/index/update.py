@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from itertools import pairwise
 
 from memcli import sqlite
@@ -237,6 +238,10 @@ def _read(connection: sqlite.Connection, source: IndexSource, row: int) -> Memor
 
 _DIGEST_BYTES = 16
 _FEW = 200
+_MANY = 1000
+"""From so many new memories on, a fork saves more time than it takes."""
+_OWN = 3
+"""This process makes the records of every third of them: it also stores all."""
 _BY_ROW = ("passage", "link", "window", "anchor")
 
 
@@ -282,9 +287,10 @@ def update(
     ]
     # Chosen before any is inserted: a row that is written a second time, without the message, gets another number.
     tellers = tellers_of(memory for memory, _ in memories)
+    told = [(memory, tellers.get(commit_of(memory), memory.id) == memory.id) for memory, _ in memories]
     texts: dict[int, str] = {}
-    for memory, place in memories:
-        row = _insert(connection, memory, place, tells=tellers.get(commit_of(memory), memory.id) == memory.id)
+    for (memory, place), records in zip(memories, _records(told), strict=True):
+        row = _insert(connection, records, place)
         if memory.kind in TALK_KINDS and memory.metadata.get("group"):
             texts[row] = memory.raw
     _tell_once(connection, source, {*commits, *tellers})
@@ -369,9 +375,21 @@ def _followed(connection: sqlite.Connection, snapshot: Snapshot, steps: Sequence
     return _Difference(gone, new, pieces=pieces)
 
 
-def _insert(connection: sqlite.Connection, memory: Memory, place: tuple[bytes, int, int, bytes], *, tells: bool) -> int:
-    """Adds a memory, whose digest, start and length in the file, and seal, are `place`; returns its row."""
-    records = records_of(memory, tells=tells)
+def _records(memories: Sequence[tuple[Memory, bool]]) -> Iterator[IndexRecords]:
+    """The records of memories, each given with whether it tells; of many, some are made by a fork of this process."""
+    if len(memories) < _MANY:
+        yield from (records_of(memory, tells=tells) for memory, tells in memories)
+        return
+    from memcli.ahead import ahead  # imports `multiprocessing`
+
+    made = (records_of(memory, tells=tells) for n, (memory, tells) in enumerate(memories) if n % _OWN)
+    with closing(ahead(made)) as theirs:
+        for n, (memory, tells) in enumerate(memories):
+            yield next(theirs) if n % _OWN else records_of(memory, tells=tells)
+
+
+def _insert(connection: sqlite.Connection, records: IndexRecords, place: tuple[bytes, int, int, bytes]) -> int:
+    """Adds the records of a memory, whose digest, start and length in the file, and seal, are `place`; returns its row."""
     entry = {**records.entry, **dict(zip(("digest", "start", "length", "seal"), place, strict=True))}
     inserted = f"INSERT INTO memory ({', '.join(entry)}) VALUES ({', '.join('?' * len(entry))})"
     row = connection.execute(inserted, tuple(entry.values())).lastrowid or 0
@@ -402,7 +420,7 @@ def _tell_once(connection: sqlite.Connection, source: IndexSource, commits: Iter
             if bool(tells) != (n == 0):
                 memory = _read(connection, source, row)
                 delete(connection, [row])
-                _insert(connection, memory, tuple(place), tells=n == 0)
+                _insert(connection, records_of(memory, tells=n == 0), tuple(place))
 
 
 def _groups_of(connection: sqlite.Connection, rows: Iterable[int]) -> set[str]:

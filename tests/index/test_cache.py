@@ -93,7 +93,7 @@ def test_one_changed_memory_costs_one(filled: Workspace, monkeypatch: pytest.Mon
     answers(filled)
     indexed: list[str] = []
     insert = update._insert
-    monkeypatch.setattr(update, "_insert", lambda *args, **more: indexed.append(args[1].id) or insert(*args, **more))
+    monkeypatch.setattr(update, "_insert", lambda *args: indexed.append(args[1].entry["id"]) or insert(*args))
     fill(filled, b="Changed.")
     answers(filled)
     answers(filled)

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 
 def script(body: str) -> subprocess.Popen[str]:
     """A process of its own, as those of the tests have threads."""
-    code = f"import os, signal\nfrom memcli.wiring.ahead import ahead\n{body}"
+    code = f"import os, signal\nfrom memcli.ahead import ahead\n{body}"
     return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

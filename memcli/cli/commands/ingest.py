@@ -138,7 +138,7 @@ def _ingest(session: CommandContext, workspace: Workspace, source: Source, dry_r
     is_long = isinstance(source, CommitSource) and source.total() > _MANY
     more = {}
     if is_long:
-        from memcli.wiring.ahead import ahead
+        from memcli.ahead import ahead
 
         more = {"ahead": ahead}
         with suppress(MemcliError):  # the reading reports an invalid policy

@@ -34,6 +34,8 @@ _MOST = 1 << 20
 """The most characters of base64 from several words that are decoded together."""
 _SANDWICH = r"[a-z][0-9@$!|+][a-z]"
 _LONGEST_LEET = 40
+_SHORT = 400
+"""The words of a text of so many characters are looked up in less time than a pattern takes to compile."""
 _LEET = rf"[a-z0-9@$!|+]{{2,{_LONGEST_LEET}}}"
 _LEET_BYTES = bytes(n if n in b"abcdefghijklmnopqrstuvwxyz0123456789@$!|+" else ord(" ") for n in range(256))
 """Maps bytes that are no part of such a spelling to blanks."""
@@ -63,7 +65,8 @@ def readings(text: str, depth: int = _DEPTH) -> Iterator[tuple[str, bool]]:
             plain = compiled(r"\w+").sub(_in_latin, plain)
     low = fold(plain)
     yield low, False
-    long = "\n".join([word for word in dict.fromkeys(plain.split()) if len(word) >= _LONG])
+    words = plain.split()
+    long = "\n".join([word for word in dict.fromkeys(words) if len(word) >= _LONG])
     if long and (names := _names(long)):
         yield names, True
         if leet := _from_leet(names):
@@ -71,8 +74,8 @@ def readings(text: str, depth: int = _DEPTH) -> Iterator[tuple[str, bool]]:
     if not low.isalpha() and (leet := _from_leet(low)):
         yield leet, False
     # Words spelled out, as in `i g n o r e` and `i-g-n-o-r-e`, one run a line.
-    has_singles = sum([len(word) == 1 for word in plain.split()]) > _BETWEEN
-    if (has_singles or any(sign in plain for sign in "._*|-")) and pattern(_SINGLES).occurs(plain):
+    may_spell = any(sign in plain for sign in "._*|-") or sum([len(word) == 1 for word in words]) > _BETWEEN
+    if may_spell and pattern(_SINGLES).occurs(plain):
         spelled = "\n".join([fold(_joined(run)) for run in compiled(_SPELLED).findall(plain)])
         if spelled:
             yield spelled, False
@@ -144,6 +147,8 @@ def _names(long: str) -> str:
 
 def _from_leet(low: str) -> str:
     """`low` with key words in place of their spellings with digits and signs; empty for fewer than two of them."""
+    if len(low) > _SHORT and not pattern(_TWO_SANDWICHES).occurs(low):
+        return ""
     signs = low.encode("utf-8", "surrogatepass").translate(_LEET_BYTES).decode().split()
     # Most texts have no such word beside their numbers, and each is looked up once.
     if not any(len(word) > _LONGEST_LEET or _key_word(word) for word in set(signs) if not word.isalpha()):

@@ -10,7 +10,7 @@ import queue
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from multiprocessing.connection import Connection
 from typing import TypeVar
 
@@ -25,7 +25,7 @@ _MOST = 64
 """The maximum number of parts that are made ahead: a history may be longer than the memory is large."""
 
 
-def ahead(values: Iterator[T]) -> Iterator[T]:
+def ahead(values: Iterator[T]) -> Generator[T, None, None]:
     """Yields `values`, made by a fork of this process if there is a processor for it; raises what they raise.
 
     What making them changes in memory is lost. Ended early, it ends the fork, as the end of this process does.
