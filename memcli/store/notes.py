@@ -227,7 +227,8 @@ class LocalAnswers(Record):
 
     def erasures(self) -> int:
         """How often `erase` was called. Never raises."""
-        return self._state.tally(_ERASURES)
+        found = self._state.rows("SELECT amount FROM tally WHERE name = ?", _ERASURES)
+        return int(found[0][0]) if found else 0
 
     def keep(self, key: str, answer: Json, *, kind: str, since: int) -> None:
         """Stores an answer of a `kind`: a `text` repeats memories or messages, and is erased with any of them; a `question`

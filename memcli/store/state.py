@@ -221,11 +221,6 @@ class State:
         found = self.rows("SELECT value FROM value WHERE name = ?", name)
         return str(found[0][0]) if found else ""
 
-    def tally(self, name: str) -> int:
-        """How often `count_up` was called for this name."""
-        found = self.rows("SELECT amount FROM tally WHERE name = ?", name)
-        return int(found[0][0]) if found else 0
-
     def erase(self, write: Callable[[sqlite.Connection], object]) -> None:
         """Changes or deletes rows so that no byte of their old contents is left. Raises StoreError, LockedError."""
         if not os.path.lexists(self._path):

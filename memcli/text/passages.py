@@ -404,12 +404,9 @@ def _is_markup(passage: Passage) -> bool:
         return False
     visible = _TO_TOOLS.sub("", passage.text) if any(sign in passage.text for sign in _TOOL_SIGNS) else passage.text
     # The second pattern is used only if the first finds too few words: compiling its ranges takes milliseconds.
-    return not any(_has_words(pattern, visible) for pattern in (_WORD, _WORD_OR_SIGN))
-
-
-def _has_words(pattern: re.Pattern[str], text: str) -> bool:
-    """Whether there are _LEAST_WORDS matches in the text."""
-    return len(list(islice(pattern.finditer(text), _LEAST_WORDS))) == _LEAST_WORDS
+    return all(
+        len(list(islice(pattern.finditer(visible), _LEAST_WORDS))) < _LEAST_WORDS for pattern in (_WORD, _WORD_OR_SIGN)
+    )
 
 
 def _of_text(raw: str) -> Iterator[Passage]:
