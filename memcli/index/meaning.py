@@ -345,7 +345,9 @@ class FileMeaning(Meaning):
 
     def _lacks(self, plan: _Plan, first: Places | None) -> bool:
         """Whether vectors are missing that `_prepare` must compute."""
-        missing = sum(slot < 0 for part in (plan[1], plan[3]) for slot in part)
+        import numpy
+
+        missing = sum(int(numpy.count_nonzero(numpy.frombuffer(part, numpy.int64) < 0)) for part in (plan[1], plan[3]))
         if first is None or missing <= _AT_ONCE:
             return missing > 0
         keys = self._keys_of(first)
