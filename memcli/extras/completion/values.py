@@ -137,17 +137,27 @@ def _texts(layout: Layout, space: str, field: str, prefix: str) -> Iterable[str]
 
 def _indexed(path: str, fingerprint: str, field: str, prefix: str) -> set[str]:
     """The values of a field that begin with `prefix`, from the index of a space. Raises an exception unless it is the index of the
-    file with this fingerprint."""
-    with closing(beneath.open_database(path, 0, "mode=ro")) as connection:
+    file with this fingerprint, and nobody writes it."""
+    state = _state(path)
+    # Immutable: no lock is waited for, and no other file is opened or made.
+    with closing(beneath.open_database(path, 0, "mode=ro&immutable=1")) as connection:
         connection.set_progress_handler(lambda: True, _MOST_STEPS)
         ((known,),) = connection.execute("SELECT value FROM meta WHERE key = 'fingerprint'")
-        if known != fingerprint:
-            raise LookupError(known)
-        if field == "tags":  # between blanks
-            found = connection.execute("SELECT tags FROM memory WHERE instr(tags, ?)", (f" {prefix}",))
-            return {tag for (tags,) in found for tag in tags.split()}
         select = f"SELECT DISTINCT {field} FROM memory WHERE {field} >= ? AND {field} < ?"
-        return {value for (value,) in connection.execute(select, (prefix, f"{prefix}\U0010ffff"))}
+        given = [prefix, f"{prefix}\U0010ffff"]
+        if field == "tags":  # between blanks
+            select, given = "SELECT tags FROM memory WHERE instr(tags, ?)", [f" {prefix}"]
+        found = {text for (text,) in connection.execute(select, given)}
+    if known != fingerprint or _state(path) != state:
+        raise LookupError(path)
+    return {tag for tags in found for tag in tags.split()} if field == "tags" else found
+
+
+def _state(path: str) -> str:
+    """A text that differs after any change of the database at `path`. Raises LookupError during a change."""
+    if any(os.path.lexists(path + side) for side in ("-journal", "-wal", "-shm")):
+        raise LookupError(path)
+    return fingerprint_of(os.lstat(path))
 
 
 def _between(file: str, mark: bytes, end: bytes) -> set[bytes]:

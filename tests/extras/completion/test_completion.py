@@ -466,13 +466,16 @@ def test_a_large_space_is_asked_by_its_index(large: Path, monkeypatch: pytest.Mo
     with closing(sqlite3.connect(large)) as connection:
         connection.execute("UPDATE memory SET path = 'a/4' WHERE path = 'only/there'")
         connection.commit()
+        connection.execute("PRAGMA journal_mode = WAL")
+    files = sorted(os.listdir(".memory/cache"))
     by_index = [values(kind, prefix, "", "") for kind, prefix in asked]
     monkeypatch.setattr("memcli.extras.completion.values._LARGE", 1 << 40)
     assert by_index == [values(kind, prefix, "", "") for kind, prefix in asked]
     assert ["größe"] in by_index
+    assert sorted(os.listdir(".memory/cache")) == files
 
 
-@pytest.mark.parametrize("damage", ["behind", "gone", "text", "link", "endless", "locked"])
+@pytest.mark.parametrize("damage", ["behind", "gone", "text", "link", "endless", "pipe", "log"])
 def test_an_index_that_cannot_answer_is_not_asked(large: Path, damage: str) -> None:
     held = sqlite3.connect(large)
     if damage == "behind":
@@ -480,8 +483,10 @@ def test_an_index_that_cannot_answer_is_not_asked(large: Path, damage: str) -> N
     elif damage == "link":
         large.rename("elsewhere")
         large.symlink_to(os.path.abspath("elsewhere"))
-    elif damage == "locked":
-        held.execute("BEGIN EXCLUSIVE")
+    elif damage == "pipe":
+        os.mkfifo(f"{large}-journal")
+    elif damage == "log":
+        Path(f"{large}-wal").write_bytes(b"")
     elif damage == "endless":
         held.executescript(
             "DROP TABLE memory; CREATE VIEW memory AS WITH RECURSIVE one (path) AS (SELECT 'x' UNION ALL SELECT path FROM one)"
