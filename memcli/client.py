@@ -38,8 +38,8 @@ _ACCEPT_SECONDS = 0.02
 _ANSWER_SECONDS = 10.0
 # How long after its start a hook whose helper died may still begin anew: an agent waits for it.
 _HOOK_SECONDS = 0.5
-# The same for the hook of a commit message; and how long it waits, as long as without a helper.
-_GIT_SECONDS, _MESSAGE_SECONDS = 0.1, 0.35
+# The same for the hook of a commit message; and how long it waits: longer than the helper may take to begin to write.
+_GIT_SECONDS, _MESSAGE_SECONDS = 0.1, 0.4
 # An agent writes what a hook reads before it waits for the answer.
 _INPUT_SECONDS = 0.25
 _OF_SESSIONS = (["session-start"], ["session-end"])
