@@ -411,7 +411,7 @@ def fish(store: Path) -> Ask:
 
 def test_fish_completes(fish: Ask) -> None:
     found = {
-        "": names(), "rec": ["recall"], "space ": ["create", "delete", "list", "policy", "show"],
+        "": sorted([*names(), *ALIASES]), "rec": ["recall"], "space ": ["create", "delete", "list", "policy", "show"],
         "recall --f": ["--fail-empty", "--fail-weak", "--format", "--freeze-clock", "--from-diff"],
         "recall --format ": ["json", "md", "prompt", "table", "text"], "space show w": ["work"],
         "list --space=w": ["--space=work"], "get D1:1": ["D1:10"], "get auth/my": ["auth/my path"],
