@@ -59,7 +59,7 @@ PERIODS: Mapping[str, float] = {word: float(seconds) for word, seconds in _inver
 GENERIC = frozenset(STOP_WORDS) | frozenset(map(stem, _words("generic")))
 """Stems that do not identify the subject of a claim."""
 SAME_WORDS: Mapping[str, str] = {
-    stem(word): stem(group.split()[0]) for group in _DATA["same"] for word in group.split()
+    stem(word): first for group in _DATA["same"] for first in [stem(group.split()[0])] for word in group.split()
 }
 """Synonyms in notes of engineers: each stem with the first of its group."""
 UNITS: Mapping[str, tuple[str, float]] = {
@@ -85,10 +85,11 @@ REGION = "region"
 REGIONS = regex(r"(?:[a-z]{2}|[a-z]{4,12})(?:-gov)?-(?:north|south|east|west|central){1,2}-?\d{1,2}[a-z]?")
 """Names of cloud regions: a pattern, as there are too many to list."""
 NAMES: Mapping[str, tuple[str, str]] = {
-    name: (kind, group.split("=")[0])
+    name: choice
     for kind, names in reversed(_DATA["classes"].items())  # the first class that has a name counts
-    for group in reversed(_split(names))
-    for name in group.split("=")
+    for spellings in [group.split("=") for group in reversed(_split(names))]
+    for choice in [(kind, spellings[0])]
+    for name in spellings
 }
 """Maps each name, in lower case with hyphens between its words, to its class and to one of its spellings. Two names of one
 class in the same position exclude each other."""

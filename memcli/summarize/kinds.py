@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from memcli.record import NamedTuple
 from memcli.regex import regex
 from memcli.summarize import summaries
-from memcli.summarize.lexicon import GENERIC, VAGUE, cue_of
+from memcli.summarize.lexicon import VAGUE, cue_of, is_generic
 from memcli.summarize.sentences import Sentence, split
 from memcli.summarize.summaries import LONG, MICRO, SHORT, Summaries, clip, within
 from memcli.text.passages import HEADING, ITEM, STEP
@@ -504,6 +504,6 @@ def _spelled(identifiers: Iterable[str], *, with_vague: bool = False) -> list[st
     """Identifiers as words, vague ones last or left out, without generic and short ones and tests: `token-store` for
     `TokenStore`."""
     names = dict.fromkeys(_CAMEL.sub("-", name).lower() for name in identifiers)
-    specific = [name for name in names if name not in GENERIC and len(name) > 2 and not name.startswith("test")]
+    specific = [name for name in names if not is_generic(name) and len(name) > 2 and not name.startswith("test")]
     vague = [name for name in specific if name in VAGUE]
     return [*(name for name in specific if name not in VAGUE), *(vague if with_vague else ())][:_MAX_NAMES]

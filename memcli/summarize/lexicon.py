@@ -195,14 +195,20 @@ VAGUE = (
 
 FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 
-GENERIC = (
-    STOP_WORDS
-    | FUNCTION_WORDS
-    | frozenset(_ADJECTIVES_AND_ADVERBS.split())
-    | _NEVER_NOUNS
-    | frozenset(form for verb in _VERBS.split() for form in _forms(verb))
-) - (VAGUE | ACTIONS)
-"""Words that are never part of a tag."""
+_GENERIC = STOP_WORDS | FUNCTION_WORDS | frozenset(_ADJECTIVES_AND_ADVERBS.split()) | _NEVER_NOUNS
+_BASES = frozenset(_VERBS.split())
+
+
+@lru_cache(maxsize=10_000)
+def is_generic(word: str) -> bool:
+    """Whether a lowercase word is never part of a tag."""
+    if word in VAGUE or word in ACTIONS:
+        return False
+    # Found from the form: to make all forms of all verbs takes as long as to store a memory.
+    stem = word[:-3]
+    verbs = _BASES.intersection((word, word[:-1], word[:-2], stem, word[:-4], f"{stem}e", f"{stem}y"))
+    return word in _GENERIC or any(word in _forms(verb) for verb in verbs)
+
 
 _ING_WORDS = frozenset(_ING_NOUNS.split())
 

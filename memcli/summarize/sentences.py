@@ -8,7 +8,7 @@ from functools import lru_cache
 from memcli.model.names import slug
 from memcli.record import NamedTuple
 from memcli.regex import regex
-from memcli.summarize.lexicon import ACTIONS, GENERIC, NOUN_CUES, PRODUCTS, VAGUE, VERB_CUES, is_adverb, is_gerund
+from memcli.summarize.lexicon import ACTIONS, NOUN_CUES, PRODUCTS, VAGUE, VERB_CUES, is_adverb, is_generic, is_gerund
 from memcli.text.languages import FUNCTION_WORDS
 from memcli.text.passages import HEADING, ITEM, PROSE, ROW, STEP, read_blocks, read_sentences
 
@@ -140,7 +140,7 @@ def classify(token: str) -> tuple[int, str]:
     if low in PRODUCTS and token[0].isupper():
         return PRODUCT, low
     if (
-        low in GENERIC
+        is_generic(low)
         or (low in FUNCTION_WORDS and not token.isupper())
         or len(low) < 2
         or len(low) > _MAX_WORD
@@ -168,7 +168,7 @@ def path_words(path: str) -> list[str]:
 
 
 def _is_uninformative(word: str) -> bool:
-    return word in GENERIC or word in VAGUE or bool(_AMOUNT.match(word))
+    return is_generic(word) or word in VAGUE or bool(_AMOUNT.match(word))
 
 
 def _classify_word(token: str, low: str) -> tuple[int, str]:
@@ -189,7 +189,7 @@ def _classify_word(token: str, low: str) -> tuple[int, str]:
         return (NAME, word) if len(word) > 1 else (BREAK, "")
     if "_" in low:
         word = slug(low)
-        return (NAME, word) if len(word) > 1 and word not in GENERIC else (BREAK, "")
+        return (NAME, word) if len(word) > 1 and not is_generic(word) else (BREAK, "")
     if low in VAGUE:
         return VAGUE_WORD, low
     if low in ACTIONS:
