@@ -238,8 +238,9 @@ def _read(connection: sqlite.Connection, source: IndexSource, row: int) -> Memor
 
 _DIGEST_BYTES = 16
 _FEW = 200
-_MANY = 1000
-"""From so many new memories on, a fork saves more time than it takes."""
+_MANY, _TOO_MANY = 1000, 20_000
+"""From so many new memories on, a fork saves more time than it takes; from so many on, it takes too much memory: of 10,000
+memories it holds 75 MB."""
 _OWN = 3
 """This process makes the records of every third of them: it also stores all."""
 _BY_ROW = ("passage", "link", "window", "anchor")
@@ -377,7 +378,7 @@ def _followed(connection: sqlite.Connection, snapshot: Snapshot, steps: Sequence
 
 def _records(memories: Sequence[tuple[Memory, bool]]) -> Iterator[IndexRecords]:
     """The records of memories, each given with whether it tells; of many, some are made by a fork of this process."""
-    if len(memories) < _MANY:
+    if not _MANY <= len(memories) < _TOO_MANY:
         yield from (records_of(memory, tells=tells) for memory, tells in memories)
         return
     from memcli.ahead import ahead  # imports `multiprocessing`
