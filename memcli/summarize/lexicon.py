@@ -266,13 +266,13 @@ _AFTER_THING = (
 )
 
 
-Cue = tuple[str, frozenset[str], str, bool]
-"""A kind; words of which the sentence must have one for the pattern to be tried, which saves most searches; the pattern, for a
+Cue = tuple[str, frozenset[str], Sequence[str], bool]
+"""A kind; words of which the sentence must have one for the patterns to be tried, which saves most searches; the patterns, for a
 sentence in lowercase with straight quotes; and whether it counts only in the first sentence, as elsewhere it is incidental."""
 
 
 def _cue(kind: str, words: str, *patterns: str, is_opening: bool = False) -> Cue:
-    return kind, frozenset(words.split()), "|".join(patterns), is_opening
+    return kind, frozenset(words.split()), patterns, is_opening
 
 
 # The first sentence that has a cue decides; within a sentence, the first cue of this table:
@@ -474,12 +474,12 @@ def cue_of(sentence: str, *, is_opening: bool = True) -> str:
         low = low[lead.end() :]
     present = frozenset(_WORDS.findall(low))
     likely = (
-        (kind, pattern)
-        for kind, words, pattern, is_first in CUES
+        (kind, patterns)
+        for kind, words, patterns, is_first in CUES
         if not words.isdisjoint(present) and (is_opening or not is_first)
     )
-    # Patterns are compiled here, when one of their words occurs: most texts need few of them.
-    kind = next((kind for kind, pattern in likely if re.search(pattern, low)), "")
+    # Patterns are compiled here, when one of their words occurs, up to the first that matches: most texts need few of them.
+    kind = next((kind for kind, patterns in likely if any(re.search(pattern, low) for pattern in patterns)), "")
     if not kind and is_opening:
         if ": " in low and _COMMIT.match(low):
             kind = "log"
