@@ -38,11 +38,12 @@ _ACCEPT_SECONDS = 0.02
 _ANSWER_SECONDS = 10.0
 # How long after its start a hook whose helper died may still begin anew: an agent waits for it.
 _HOOK_SECONDS = 0.5
-# The same for the hook of a commit message; and how long it waits: longer than the helper may take to begin to write.
-_GIT_SECONDS, _MESSAGE_SECONDS = 0.1, 0.4
+# Both for the hook of a commit message. Git waits less; but no shorter than the helper may take until it writes.
+_GIT_ANSWER_SECONDS, _GIT_HOOK_SECONDS = 0.4, 0.1
 # An agent writes what a hook reads before it waits for the answer.
 _INPUT_SECONDS = 0.25
 _OF_SESSIONS = (["session-start"], ["session-end"])
+_OF_MESSAGE = ["hook", "run", "prepare-commit-msg"]
 # What a shell reports for a program that SIGPIPE has ended.
 _BROKEN_PIPE = 141
 
@@ -139,7 +140,7 @@ def may_ask(args: Sequence[str], environ: Mapping[str, str]) -> bool:
     if mode == OFF or not args or args[0] not in VERBS:
         return False
     is_of_agent = "--agent" in args and args[1:2] == ["run"] and args[2:3] not in _OF_SESSIONS
-    if args[0] == "hook" and not (is_of_agent or is_of_message(args)):
+    if args[0] == "hook" and not (is_of_agent or list(args[:3]) == _OF_MESSAGE):
         return False  # other git hooks work in the background, and those of a session start and end the helper
     if environ.get("MEMCLI_ROOT") or any(one.startswith(("--root", "--help")) or one == "-h" for one in args):
         return False
@@ -154,11 +155,6 @@ def may_ask(args: Sequence[str], environ: Mapping[str, str]) -> bool:
     except OSError:
         return False
     return not (os.isatty(1) or os.isatty(2))
-
-
-def is_of_message(args: Sequence[str]) -> bool:
-    """Whether the command line is that of the git hook before a commit message is edited."""
-    return list(args[:3]) == ["hook", "run", "prepare-commit-msg"]
 
 
 def surroundings() -> str:
@@ -188,6 +184,9 @@ def ask(args: Sequence[str]) -> int | None:
     """Has the helper of the store answer the command. Returns its exit code; None if no helper answered, so that this process
     runs the command itself."""
     began, is_hook = monotonic(), args[0] == "hook"
+    waits, begins_anew = _ANSWER_SECONDS, _HOOK_SECONDS
+    if list(args[:3]) == _OF_MESSAGE:
+        waits, begins_anew = _GIT_ANSWER_SECONDS, _GIT_HOOK_SECONDS
     files: list[int] = []
     connection = None
     try:
@@ -212,12 +211,12 @@ def ask(args: Sequence[str]) -> int | None:
         send(connection, fields, given, files)
         if receive_frame(connection)[0] != ACCEPTED:
             return None
-        connection.settimeout(_MESSAGE_SECONDS if is_of_message(args) else _ANSWER_SECONDS)
+        connection.settimeout(waits)
         return _pass_on(connection)
     except ValueError:
         return None
     except OSError:
-        return 0 if is_hook and monotonic() - began > (_GIT_SECONDS if is_of_message(args) else _HOOK_SECONDS) else None
+        return 0 if is_hook and monotonic() - began > begins_anew else None
     finally:
         for one in files:
             os.close(one)

@@ -71,7 +71,8 @@ class SpliceShelf:
         self._tables: dict[bytes, dict[bytes, list[int]]] = {}
         self._header: Space | None = None
         self._last: Range = (0, 0)  # so that a huge memory is not searched again for each one added beside it
-        self._probed: dict[int, tuple[Range, tuple[str, str]]] = {}  # by offset: many are looked for in the same places
+        # The start, the end and the order of the memory at an offset: those of a write are looked for in the same places.
+        self._probed: dict[int, tuple[int, int, tuple[str, str]]] = {}
 
     @property
     def header(self) -> Space:
@@ -172,24 +173,19 @@ class SpliceShelf:
         probe = max(low, high - 1)  # a new memory has the latest time, so it mostly belongs at the end
         while low < high:
             if probe not in self._probed:
-                self._probed[probe] = self._ordered(self._around(probe))
-            (start, end), known = self._probed[probe]
+                start, end = self._around(probe)
+                found = [self._data.find(key, start, end) for key in (_TIME, _ID)]
+                if min(found) < 0:
+                    raise self._damaged()
+                time, name = (self._value(key, at) for key, at in zip((_TIME, _ID), found, strict=True))
+                self._probed[probe] = start, end, (str(decode(time, self._where)), str(decode(name, self._where)))
+            start, end, known = self._probed[probe]
             if known < order:
                 low = min(end + 1, self._end)
             else:
                 high = start
             probe = (low + high) // 2
         return low
-
-    def _ordered(self, place: Range) -> tuple[Range, tuple[str, str]]:
-        """The range of a memory, and by what it is sorted."""
-        values = []
-        for key in (_TIME, _ID):
-            at = self._data.find(key, *place)
-            if at < 0:
-                raise self._damaged()
-            values.append(str(decode(self._value(key, at), self._where)))
-        return place, (values[0], values[1])
 
     def _place(self, name: bytes) -> Range | None:
         at = next(self._search(_ID, name), None)
