@@ -50,6 +50,8 @@ def test_one_memory_for_each_file_and_commit_newest_first(repo: Repo):
         "raw": "Return two\n\nOne was not enough.\n\nsrc/auth/token.py\n@@ def refresh(self):\n         b = 2\n"
         "         c = 3\n         d = 4\n-        return 1\n+        return 2",
         "summary_micro": "Return two (src/auth/token.py: refresh)",
+        "summary_short": "Return two. Changes src/auth/token.py (+1 -1) in refresh.",
+        "summary_long": "Return two. Changes src/auth/token.py (+1 -1) in refresh.",
         "tags": ["auth", "token", "python"],
         "metadata": {
             "source": "src/auth/token.py", "group": last, "subject": "Return two", "status": "modified",
@@ -116,6 +118,18 @@ def test_a_rename_names_both_and_a_deletion_keeps_what_went(repo: Repo):
     assert new["metadata"]["was"] == "old.py"
     assert new["raw"] == "two\n\nold.py -> new.py (renamed)"
     assert new["path"].startswith("code/new.py/")
+    assert (gone["summary_short"], new["summary_short"]) == (
+        "two. Deletes gone.py (+0 -1).",
+        "two. Renames old.py to new.py.",
+    )
+
+
+def test_the_summary_names_files_that_have_no_extension_and_counts_what_is_cut(repo: Repo):
+    repo.commit("Add lists", {"CHANGES": "a\n" * 3000, "Makefile": "all:\n"})
+    repo.commit("Tidy", {"CHANGES": "a\n" * 2999, "Makefile": "all:\n\techo\n"})
+    tidy, *lists = [fields["summary_short"] for fields in read(repo)]
+    assert tidy == "Tidy.\n- Changes CHANGES (+0 -1)\n- Changes Makefile (+1 -0)"
+    assert lists == ["Add lists. Adds CHANGES (+3000 -0).", "Add lists. Adds Makefile (+1 -0)."]
 
 
 def test_what_is_not_worth_remembering_is_counted(repo: Repo):
