@@ -77,16 +77,16 @@ def entry(space: str, act: Act, time: str, by: dict[str, Json]) -> dict[str, Jso
     if isinstance(own, dict) and own.keys() == {"user", "command"} and all(isinstance(v, str) for v in own.values()):
         by = own
     line: dict[str, Json] = {"time": time, **by, "action": act.action, "space": space}
-    # A hand-edited file bypasses redaction, so an id or a path may have a secret.
-    clean = iter(
-        clean_paths(Detector({}, lambda _: "0" * 8), [name for one in act.touched for name in (one.id, one.path)])
-    )
-    touched = [replace(one, id=next(clean), path=next(clean)) for one in act.touched]
-    new = [one for one in touched if not one.before]
+    new = [one for one in act.touched if not one.before]
+    listed = act.touched
     if len(new) > _LISTED:
         digest = sha256("".join(f"{one.id}\0{one.after}\n" for one in new).encode()).hexdigest()
         line["created"] = {"count": len(new), "hash": digest}
-        touched = [one for one in touched if one.before]
+        listed = tuple(one for one in act.touched if one.before)
+    # A hand-edited file bypasses redaction, so an id or a path may have a secret.
+    names = [name for one in listed for name in (one.id, one.path)]
+    clean = iter(clean_paths(Detector({}, lambda _: "0" * 8), names) if names else ())
+    touched = [replace(one, id=next(clean), path=next(clean)) for one in listed]
     line["changes"] = [
         {
             "id": one.id,
