@@ -35,8 +35,8 @@ _SMALL = 1 << 16
 """The most bytes of JSON, or characters in all texts of a value, for which the standard library is used."""
 _MOST = 2000
 """The most nested values for which it is used: each is checked one by one."""
-_MANY = 10_000
-"""With so many values, as in an ingest, checking and encoding them without orjson takes longer than importing it."""
+_MANY = 500
+"""With more values, as in an ingest, checking and encoding them without orjson takes longer than importing it."""
 _MAX_DEPTH = 100
 _LARGEST = 1 << 53  # every reader of JSON represents whole numbers up to it exactly
 _DIGITS = 15  # a float represents every number of so many decimal digits
