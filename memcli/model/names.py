@@ -140,7 +140,8 @@ def safe_path(text: str) -> str:
     """The nearest valid path to `text`, for names that come from files rather than from a user."""
     segments = []
     for segment in unicodedata.normalize("NFC", text).split("/"):
-        clean = "".join(c for c in segment if c.isprintable()).strip().lstrip("-")
+        plain = segment if segment.isprintable() else "".join(c for c in segment if c.isprintable())
+        clean = plain.strip().lstrip("-")
         if clean not in ("", ".", ".."):
             segments.append(f"{clean}_" if clean.lower() in _DEVICES else clean)
     path = "/".join(segments) or "unnamed"

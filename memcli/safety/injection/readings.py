@@ -22,6 +22,8 @@ _KEY_WORDS = frozenset(_WORDS["key_words"])
 _SKELETONS: dict[str, str] = {word.translate(_SKELETON): word for word in _KEY_WORDS}
 _LONG = 12
 """The least characters of a word that may be several words in a name, or an encoded text."""
+_DIGESTS = (40, 64)
+"""The numbers of characters of a SHA-1 and a SHA-256 in hexadecimal digits."""
 _BETWEEN = 4
 """A run has more words of one letter between blanks, beside its first letter."""
 _SINGLES = r"\b" + r"\w[ ._*|-]+" * (_BETWEEN + 2)
@@ -34,8 +36,6 @@ _MOST = 1 << 20
 """The most characters of base64 from several words that are decoded together."""
 _SANDWICH = r"[a-z][0-9@$!|+][a-z]"
 _LONGEST_LEET = 40
-_SHORT = 400
-"""The words of a text of so many characters are looked up in less time than a pattern takes to compile."""
 _LEET = rf"[a-z0-9@$!|+]{{2,{_LONGEST_LEET}}}"
 _LEET_BYTES = bytes(n if n in b"abcdefghijklmnopqrstuvwxyz0123456789@$!|+" else ord(" ") for n in range(256))
 """Maps bytes that are no part of such a spelling to blanks."""
@@ -66,7 +66,7 @@ def readings(text: str, depth: int = _DEPTH) -> Iterator[tuple[str, bool]]:
     low = fold(plain)
     yield low, False
     words = plain.split()
-    long = "\n".join([word for word in dict.fromkeys(words) if len(word) >= _LONG])
+    long = "\n".join([word for word in dict.fromkeys(words) if len(word) >= _LONG and not _is_digest(word)])
     if long and (names := _names(long)):
         yield names, True
         if leet := _from_leet(names):
@@ -129,12 +129,15 @@ def _in_latin(word: re.Match[str]) -> str:
 
 
 def _names(long: str) -> str:
-    """The words of names such as `a-b-c`, `a_b_c` and `aBigName`, one name a line, for names with key words only."""
+    """The words of names such as `a-b-c`, `a_b_c` and `aBigName`, one name a line: of names with key words, if the text may have
+    an order, and of those with a sign in place of a letter."""
     low = long.lower()
     is_order = any(word in low for word in _ORDERED) and any(word in low for word in _OBJECTS)
     is_odd = compiled(_SANDWICH).search
-    if not is_order and not is_odd(low):
-        return ""
+    if not is_order:
+        long = "\n".join([name for name in long.split("\n") if is_odd(name.lower())])
+        if not long:
+            return ""
     parts = [" ".join(name.translate(_JOINTS).split()) for name in compiled(_PARTS).findall(long)]
     humps = [re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in compiled(_HUMPS).findall(long)]
     telling = [
@@ -147,8 +150,6 @@ def _names(long: str) -> str:
 
 def _from_leet(low: str) -> str:
     """`low` with key words in place of their spellings with digits and signs; empty for fewer than two of them."""
-    if len(low) > _SHORT and not pattern(_TWO_SANDWICHES).occurs(low):
-        return ""
     signs = low.encode("utf-8", "surrogatepass").translate(_LEET_BYTES).decode().split()
     # Most texts have no such word beside their numbers, and each is looked up once.
     if not any(len(word) > _LONGEST_LEET or _key_word(word) for word in set(signs) if not word.isalpha()):
@@ -224,6 +225,16 @@ def _from_base64(piece: str) -> str:
     bare = piece.replace("=", "").replace("-", "+").replace("_", "/")
     bare = bare[: len(bare) - (len(bare) % 4 == 1)]
     return _readable(base64.b64decode(bare + "=" * (-len(bare) % 4)))
+
+
+def _is_digest(word: str) -> bool:
+    """Whether the word is a digest, such as the hash of a commit: no text is encoded in it."""
+    if len(word) not in _DIGESTS:
+        return False
+    try:
+        return not _readable(bytes.fromhex(word))
+    except ValueError:
+        return False
 
 
 def _readable(data: bytes) -> str:
