@@ -67,10 +67,8 @@ def readings(text: str, depth: int = _DEPTH) -> Iterator[tuple[str, bool]]:
     yield low, False
     words = plain.split()
     long = "\n".join([word for word in dict.fromkeys(words) if len(word) >= _LONG and not _is_digest(word)])
-    if long and (names := _names(long)):
+    for names in _names(long) if long else ():
         yield names, True
-        if leet := _from_leet(names):
-            yield leet, True
     if not low.isalpha() and (leet := _from_leet(low)):
         yield leet, False
     # Words spelled out, as in `i g n o r e` and `i-g-n-o-r-e`, one run a line.
@@ -128,16 +126,16 @@ def _in_latin(word: re.Match[str]) -> str:
     return latin if is_mixed or (len(latin) > 2 and latin in _KEY_WORDS) else text
 
 
-def _names(long: str) -> str:
-    """The words of names such as `a-b-c`, `a_b_c` and `aBigName`, one name a line: of names with key words, if the text may have
-    an order, and of those with a sign in place of a letter."""
+def _names(long: str) -> Iterator[str]:
+    """The words of names such as `a-b-c`, `a_b_c` and `aBigName`, one name a line: of names with key words, if some name may have
+    an order; and of names with signs in place of letters, as these spell them."""
     low = long.lower()
     is_order = any(word in low for word in _ORDERED) and any(word in low for word in _OBJECTS)
     is_odd = compiled(_SANDWICH).search
     if not is_order:
         long = "\n".join([name for name in long.split("\n") if is_odd(name.lower())])
         if not long:
-            return ""
+            return
     parts = [" ".join(name.translate(_JOINTS).split()) for name in compiled(_PARTS).findall(long)]
     humps = [re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in compiled(_HUMPS).findall(long)]
     telling = [
@@ -145,7 +143,11 @@ def _names(long: str) -> str:
         for name in map(str.lower, parts + humps)
         if len(_KEY_WORDS.intersection(name.split())) >= _TELLING or is_odd(name)
     ]
-    return "\n".join([re.sub(r"\bto (https?) ", r"to \1://", name) for name in telling])
+    names = "\n".join([re.sub(r"\bto (https?) ", r"to \1://", name) for name in telling])
+    if names and is_order:
+        yield names
+    if names and (spelled := _from_leet(names)):
+        yield spelled
 
 
 def _from_leet(low: str) -> str:
