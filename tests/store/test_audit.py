@@ -54,6 +54,16 @@ def test_many_new_memories_are_counted_and_all_others_listed(tmp_path: Path) -> 
     assert (verify(log.read("main")).entries, verify(log.read("main")).broken) == (3, 0)
 
 
+def test_a_secret_that_an_editor_put_into_a_name_is_not_logged(tmp_path: Path, file: Path) -> None:
+    log = open_log(tmp_path)
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    log.record("main", "update", [Touched("mem_x", f"notes/{key}", "1" * 64, "2" * 64), *new("a")])
+    log.record("main", "create", new(*(f"{key}/{n}" for n in range(51))))
+    assert key.encode() not in file.read_bytes()
+    listed, counted = entries(log.read("main"))
+    assert ([c["id"] for c in listed["changes"]], counted["created"]["count"]) == (["mem_x", "mem_a"], 51)
+
+
 def test_a_torn_line_is_told_once_and_gone_on_after(tmp_path: Path, file: Path) -> None:
     told: list[str] = []
     log = open_log(tmp_path, told)
