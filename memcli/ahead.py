@@ -37,7 +37,13 @@ def ahead(values: Iterator[T]) -> Generator[T, None, None]:
     context = multiprocessing.get_context("fork")
     reader, writer = context.Pipe(duplex=False)
     maker = context.Process(target=_make, args=(values, reader, writer), daemon=True)
-    maker.start()
+    try:
+        maker.start()
+    except OSError:  # no process, or no memory, is left for one
+        reader.close()
+        writer.close()
+        yield from values
+        return
     writer.close()
     try:
         is_last = False

@@ -45,6 +45,14 @@ def test_a_process_with_threads_makes_them_itself() -> None:
     assert out == "True\n"
 
 
+def test_where_no_process_can_be_made_it_makes_them_itself() -> None:
+    out = printed(
+        "def fork():\n    raise BlockingIOError(11, 'Resource temporarily unavailable')\n"
+        "os.fork = fork\nprint(os.getpid() in ahead(os.getpid() for _ in range(3)))"
+    )
+    assert out == "True\n"
+
+
 def test_an_error_comes_after_the_values_before_it() -> None:
     out = printed(
         "from memcli.errors import NotFoundError\n"
