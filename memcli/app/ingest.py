@@ -181,7 +181,6 @@ def _counted(prepared: Iterator[Prepared], done: Ingested, progress: Callable[[P
 
 def _prepared(workspace: Workspace, source: Source) -> Iterator[Prepared]:
     known = _names_known(workspace)
-    detector = workspace.redactor.detector(workspace.space)  # once: the space is written while the source is read
     counts: Counter[str] = Counter()
     for fields in source.candidates():
         given = dict(fields)
@@ -193,7 +192,7 @@ def _prepared(workspace: Workspace, source: Source) -> Iterator[Prepared]:
         item = Prepared(None, places, read, counts[read], unchanged)
         if given:
             try:
-                item = replace(item, candidate=prepare(workspace, given, detector=detector))
+                item = replace(item, candidate=prepare(workspace, given))
             except UsageError:
                 item = replace(item, skipped={"unfit": 1})  # too long, or empty after redaction
             # A failing disk is no fault of the document at hand, and would fail for the next one as well.

@@ -88,12 +88,11 @@ class Redactor:
                 )
         return self._by_policy[key]
 
-    def take_in(self, space: str, fields: Mapping[str, Json], detector: Detector | None = None) -> Redacted:
-        """The redacted fields of a memory to be stored, and the kinds of removed secrets; a `detector` spares looking at the
-        space. Raises as `detector`."""
+    def take_in(self, space: str, fields: Mapping[str, Json]) -> Redacted:
+        """The redacted fields of a memory to be stored, and the kinds of removed secrets. Raises as `detector`."""
         from memcli.safety.secrets.redact_memory import redact_fields
 
-        return redact_fields(detector or self.detector(space), fields)
+        return redact_fields(self.detector(space), fields)
 
     def names(self, space: str, names: Sequence[str]) -> list[str]:
         """The paths or names of files, redacted as their memories have them. Raises as `detector`."""

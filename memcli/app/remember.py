@@ -26,7 +26,6 @@ from memcli.safety.screening import without_marks
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.ports import Shelf
-    from memcli.safety.secrets.detector import Detector
 
 CHECK, DROP, KEEP = "check", "drop", "keep"
 """The treatment of links to memories that do not exist: an error, dropped, or stored (for a proposal)."""
@@ -226,11 +225,9 @@ def fold(
     ), outcomes
 
 
-def prepare(
-    workspace: Workspace, fields: Mapping[str, Json], describe: Describe | None = None, detector: Detector | None = None
-) -> Candidate:
-    """A candidate from the fields that a user or a source gave: checked, redacted with `detector`, by default that of the policy
-    of the space, and described by `describe`, by default the semantic layer of the workspace.
+def prepare(workspace: Workspace, fields: Mapping[str, Json], describe: Describe | None = None) -> Candidate:
+    """A candidate from the fields that a user or a source gave: checked, redacted, and described by `describe`, by default the
+    semantic layer of the workspace.
 
     Raises UsageError naming the invalid field, and as `describe`."""
     if fields.get("anchors"):
@@ -251,7 +248,7 @@ def prepare(
 
         check_triggers(given["triggers"])
     project = {"project": workspace.project} if workspace.project else {}
-    redacted = workspace.redactor.take_in(workspace.space, {**project, **fields}, detector)
+    redacted = workspace.redactor.take_in(workspace.space, {**project, **fields})
     if redacted.kinds:
         given = checked_fields({k: v for k, v in redacted.fields.items() if k not in HINTS})
     if "tags" in given:

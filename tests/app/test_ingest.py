@@ -29,10 +29,10 @@ POISON = "poison"
 def poisoned(real: Callable[..., Any], text_of: Callable[..., str]) -> Callable[..., Any]:
     """What fails for a poisoned text, as a rule with a mistake in it would."""
 
-    def act(*arguments: Any, **options: Any) -> Any:
+    def act(*arguments: Any) -> Any:
         if POISON in text_of(*arguments):
             raise IndexError("the text itself: poison")
-        return real(*arguments, **options)
+        return real(*arguments)
 
     return act
 
