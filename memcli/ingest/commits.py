@@ -23,7 +23,6 @@ from memcli.ingest.patch import FORMAT, LINK, SUBMODULE, Commit, FileDiff, read_
 from memcli.model.findings import Failure, reason_of
 from memcli.model.names import readable
 from memcli.model.shapes import OBSERVED
-from memcli.summarize.patches import FileChange, summaries_of
 
 MAX_DIFF = 4_500
 """The most characters of changes in one memory, not counting the message."""
@@ -44,10 +43,8 @@ def candidate(commit: Commit | None, message: str, diffs: Sequence[FileDiff]) ->
     Without `commit` it is of the index, which has no message and no author yet."""
     main = max(diffs, key=lambda diff: diff.added + diff.removed)
     files = [readable(diff.file) for diff in diffs]
-    changes = [_change(diff) for diff in diffs]
-    symbols = list(dict.fromkeys(name for change in changes for name in change.places))[:_MAX_SYMBOLS]
+    symbols = list(dict.fromkeys(name for diff in diffs for name in touched(diff.hunks, diff.file)))[:_MAX_SYMBOLS]
     title = message.partition("\n")[0]
-    _, short, long = summaries_of(title, changes)
     metadata: dict[str, object] = {
         "source": readable(main.file),
         "group": commit.hash if commit else STAGED,
@@ -72,8 +69,6 @@ def candidate(commit: Commit | None, message: str, diffs: Sequence[FileDiff]) ->
         "raw": _text(message, diffs),
         # The subject, the files and the symbols, as on one line of a log.
         "summary_micro": f"{subject} ({place})" if subject else f"{main.status} {place}",
-        "summary_short": short,
-        "summary_long": long,
         "tags": tags_of(main.file),
         "metadata": metadata,
         "provenance": {**provenance, "commit": commit.hash} if commit else provenance,
@@ -83,21 +78,6 @@ def candidate(commit: Commit | None, message: str, diffs: Sequence[FileDiff]) ->
     if created_at:
         fields["created_at"] = created_at
     return fields
-
-
-_VERBS = {"added": "Adds", "deleted": "Deletes", "renamed": "Renames", "copied": "Copies"}
-
-
-def _change(diff: FileDiff) -> FileChange:
-    """The change of a file for summaries. Its places are the definitions that it touches."""
-    return FileChange(
-        readable(diff.file),
-        readable(diff.was) if diff.status in ("renamed", "copied") else "",
-        _VERBS.get(diff.status, "Changes"),
-        diff.added,
-        diff.removed,
-        dict.fromkeys(touched(diff.hunks, diff.file)),
-    )
 
 
 def _text(message: str, diffs: Sequence[FileDiff]) -> str:

@@ -41,6 +41,8 @@ class Subject(NamedTuple):
     project: str
     is_rendered: bool
     """Whether the text was rendered from `content`, one line for each value."""
+    metadata: Mapping[str, object] = {}
+    provenance: Mapping[str, object] = {}
 
     @classmethod
     def of(cls, fields: Mapping[str, object]) -> Subject:
@@ -60,8 +62,10 @@ class Subject(NamedTuple):
             names = ("summary_long", "summary_short", "summary_micro")
             text = next((given for name in names if (given := _string(fields, name))), "")
         head = text[:HEAD_CHARACTERS]
-        metadata = fields.get("metadata")
-        source = _string(metadata, "source") if isinstance(metadata, Mapping) else ""
+        metadata, provenance = (
+            one if isinstance(one := fields.get(name), Mapping) else {} for name in ("metadata", "provenance")
+        )
+        source = _string(metadata, "source")
         return cls(
             text=head if head.isprintable() else head.translate(_CONTROLS).strip(),
             raw=text,
@@ -69,6 +73,8 @@ class Subject(NamedTuple):
             hint=_string(fields, "path") or _string(fields, "path_hint"),
             project=_string(fields, "project"),
             is_rendered=not raw.strip() and fields.get("content") is not None,
+            metadata=metadata,
+            provenance=provenance,
         )
 
 
@@ -396,6 +402,8 @@ def of(subject: Subject, kind: str, sentences: Callable[[], Sequence[Sentence]])
     if kind == "diff":
         from memcli.summarize import patches
 
+        if stated := patches.stated_change(subject.metadata, subject.provenance):
+            return _of_patch(_string(subject.metadata, "subject"), [stated])
         message, files = patches.read_patch(subject.raw, subject.source)
         if files:
             return _of_patch(message, files)

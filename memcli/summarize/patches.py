@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from memcli.code import diff as diffs
 from memcli.code.diff import DiffSection, names
 from memcli.code.symbols import DEFINITION, name_of
 from memcli.model.names import readable
+from memcli.model.shapes import OBSERVED
 from memcli.record import Record, field
 from memcli.summarize.sentences import Sentence, split
 from memcli.summarize.summaries import LONG, MICRO, SHORT, Summaries, clip, listed, within
@@ -75,6 +76,31 @@ class FileChange(Record, frozen=False):
 
 
 _SHOWN_PLACES = 4
+_MARKS = (".", "!", "?", "…", "。", "！", "？")
+_VERBS = {"added": "Adds", "deleted": "Deletes", "renamed": "Renames", "copied": "Copies"}
+
+
+def stated_change(metadata: Mapping[str, object], provenance: Mapping[str, object]) -> FileChange | None:
+    """The change of one file as git stated it to `ingest`, from the fields of the memory: its text is cut, and has no headers.
+    None for a memory of several files, and for one that somebody stored."""
+    files, source, was, places = (
+        provenance.get("files"),
+        metadata.get("source"),
+        metadata.get("was"),
+        metadata.get("functions"),
+    )
+    added, removed = metadata.get("added"), metadata.get("removed")
+    is_of_one = isinstance(files, list | tuple) and len(files) == 1 and provenance.get("source") == OBSERVED
+    if not (is_of_one and isinstance(source, str) and type(added) is int and type(removed) is int):
+        return None
+    return FileChange(
+        source,
+        was if isinstance(was, str) and was != source else "",
+        _VERBS.get(str(metadata.get("status")), "Changes"),
+        added,
+        removed,
+        dict.fromkeys(map(str, places)) if isinstance(places, list | tuple) else {},
+    )
 
 
 def largest_first(changes: Sequence[FileChange]) -> list[FileChange]:
@@ -86,12 +112,13 @@ def summaries_of(message: str, changes: Sequence[FileChange]) -> Summaries:
     """The summaries of a commit, or of a diff without a message: what it says, and what it changes in which files."""
     files = largest_first(changes)
     if len(files) == 1:
-        total = f"{_line_of(files[0])}."
+        total = _ended(_line_of(files[0]))
     else:
         paths = [file.path for file in changes if file.path]
         added, removed = sum(file.added for file in files), sum(file.removed for file in files)
         total = f"Changes {len(files)} files (+{added} -{removed}): {listed(paths, 3)}."
-    head = [f"{message.rstrip('.')}."] if message and message[-1] not in "!?" else [message] if message else []
+    subject = " ".join(message.split()).rstrip(" .,:;")
+    head = [_ended(subject)] if subject else []
     micro = " ".join([*head, total])
     lines = [f"- {_line_of(file)}" for file in files]
     return (
@@ -99,6 +126,11 @@ def summaries_of(message: str, changes: Sequence[FileChange]) -> Summaries:
         within(SHORT, [" ".join(head) or total, *lines] if len(files) > 1 else [micro]),
         within(LONG, [*head, total, *lines] if len(files) > 1 else [micro]),
     )
+
+
+def _ended(sentence: str) -> str:
+    """The sentence with a full stop, unless it has a mark at its end."""
+    return sentence if sentence.endswith(_MARKS) else f"{sentence}."
 
 
 def _line_of(file: FileChange) -> str:

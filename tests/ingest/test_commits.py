@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from memcli.git.repository import Repository
 from memcli.ingest.commits import MAX_DIFF, CommitSource
 from memcli.model.names import check_path, check_tag
 from memcli.model.shapes import MEMORY_FIELDS, check_fields, problem
+from memcli.summarize.summarizers import describe_extractively
 from tests.ingest.conftest import Repo, memories, new_repo
 
 CLASS = "class Token:\n    def refresh(self):\n        a = 1\n        b = 2\n        c = 3\n        d = 4\n        return {}\n"
@@ -26,6 +28,10 @@ def read(repo: Repo, revisions: str = "HEAD") -> list[dict]:
         assert problem(fields["metadata"]["source"], {"type": "string"}, "source") is None
     assert len({fields["path"] for fields in found}) == len(found)
     return found
+
+
+def short(*memories: Mapping[str, object]) -> list[object]:
+    return [describe_extractively(fields)["summary_short"] for fields in memories]
 
 
 def skipped(repo: Repo, revisions: str = "HEAD") -> Counter[str]:
@@ -50,8 +56,6 @@ def test_one_memory_for_each_file_and_commit_newest_first(repo: Repo):
         "raw": "Return two\n\nOne was not enough.\n\nsrc/auth/token.py\n@@ def refresh(self):\n         b = 2\n"
         "         c = 3\n         d = 4\n-        return 1\n+        return 2",
         "summary_micro": "Return two (src/auth/token.py: refresh)",
-        "summary_short": "Return two. Changes src/auth/token.py (+1 -1) in refresh.",
-        "summary_long": "Return two. Changes src/auth/token.py (+1 -1) in refresh.",
         "tags": ["auth", "token", "python"],
         "metadata": {
             "source": "src/auth/token.py", "group": last, "subject": "Return two", "status": "modified",
@@ -118,18 +122,14 @@ def test_a_rename_names_both_and_a_deletion_keeps_what_went(repo: Repo):
     assert new["metadata"]["was"] == "old.py"
     assert new["raw"] == "two\n\nold.py -> new.py (renamed)"
     assert new["path"].startswith("code/new.py/")
-    assert (gone["summary_short"], new["summary_short"]) == (
-        "two. Deletes gone.py (+0 -1).",
-        "two. Renames old.py to new.py.",
-    )
+    assert short(gone, new) == ["two. Deletes gone.py (+0 -1).", "two. Renames old.py to new.py."]
 
 
 def test_the_summary_names_files_that_have_no_extension_and_counts_what_is_cut(repo: Repo):
     repo.commit("Add lists", {"CHANGES": "a\n" * 3000, "Makefile": "all:\n"})
-    repo.commit("Tidy", {"CHANGES": "a\n" * 2999, "Makefile": "all:\n\techo\n"})
-    tidy, *lists = [fields["summary_short"] for fields in read(repo)]
-    assert tidy == "Tidy.\n- Changes CHANGES (+0 -1)\n- Changes Makefile (+1 -0)"
-    assert lists == ["Add lists. Adds CHANGES (+3000 -0).", "Add lists. Adds Makefile (+1 -0)."]
+    assert short(*read(repo)) == ["Add lists. Adds CHANGES (+3000 -0).", "Add lists. Adds Makefile (+1 -0)."]
+    repo.commit("  Tidy:\tall  ", {"CHANGES": "a\n" * 2990})
+    assert short(read(repo)[0]) == ["Tidy: all. Changes CHANGES (+0 -10)."]
 
 
 def test_what_is_not_worth_remembering_is_counted(repo: Repo):
