@@ -103,6 +103,7 @@ def ingest(
     with closing(workspace.store.open(workspace.space)) as snapshot:
         # Each write copies the file of the space, so that small writes to a large file are expensive.
         least = max(_LEAST, size_of(snapshot.fingerprint) // _BYTES_EACH)
+    rules = workspace.commits.rules(workspace.space)
     prepared = _counted(ahead(_prepared(workspace, source)), done, progress)
     for batch, unfinished in _batches(prepared, least):
         if dry_run:
@@ -119,7 +120,7 @@ def ingest(
             # Last: after a crash before this line, the commits are only read again.
             bad = {failure.commit for failure in done.failed}
             whole = {item.read: item.count for item in batch if item.read and item.read not in bad}
-            workspace.commits.add(workspace.space, whole)
+            workspace.commits.add(workspace.space, whole, rules)
     done.failed[:] = sorted({*done.failed}, key=lambda failure: (failure.commit, failure.file))
     return done
 

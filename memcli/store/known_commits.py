@@ -41,17 +41,26 @@ class FileCommits(Record):
         # A commit of which a memory was deleted or changed since is ingested again.
         return {commit: n for commit, n in commits.items() if counts[commit] == n}
 
-    def add(self, space: str, commits: Mapping[str, int]) -> None:
-        """Adds commits, each with the number of memories that were just stored for it. Never raises."""
+    def rules(self, space: str) -> str:
+        """A digest of everything that decides which memories a commit yields in the space now; empty if that cannot be read."""
+        with suppress(MemcliError, OSError):
+            return self._rules(space)
+        return ""
+
+    def add(self, space: str, commits: Mapping[str, int], rules: str) -> None:
+        """Adds commits that were read by these `rules`, each with the number of memories that were just stored for it. If others
+        are in force by now, the commits are read once more. Never raises."""
         if not commits:
             return
         with suppress(MemcliError, OSError):
+            if rules != self._rules(space):
+                return
             path = self._layout.cache(f"{space}.commits")
             header, _ = self._read(space)
             if not header:
                 make_folder(self._layout.cache(""))
                 # Nothing is flushed: a commit whose line is lost is read once more.
-                replace_file(path, f"{self._rules(space)}\n".encode())
+                replace_file(path, f"{rules}\n".encode())
             append_line(path, _lines(commits).encode())
 
     def settle(self, space: str, state: str = "") -> None:

@@ -18,6 +18,9 @@ from memcli.ingest import commits, files
 from memcli.ingest.commits import CommitSource, StagedSource
 from memcli.ingest.files import FileSource
 from memcli.model.memory import Memory
+from memcli.model.space import Change, Policy
+from memcli.ports import Shelf
+from memcli.record import replace
 from tests.app.conftest import Given
 from tests.conftest import open_at, raising
 from tests.ingest.conftest import Repo
@@ -98,6 +101,29 @@ def test_a_commit_that_cannot_be_read(repo: Repo, tmp_path: Path, monkeypatch: p
     monkeypatch.undo()
     again = ingest(workspace, CommitSource(str(repo.root), "HEAD"))
     assert (again.created, again.failed) == (1, [])
+
+
+def test_a_commit_that_was_read_under_another_policy_is_read_again(repo: Repo, tmp_path: Path) -> None:
+    workspace = open_at(tmp_path)
+    for n in range(3):
+        repo.commit(f"{n}", {f"{n}.py": f"n = {n}\n"})
+
+    def governed(shelf: Shelf) -> Change:
+        return Change(header=replace(shelf.header, policy=Policy(ttl_days=30)))
+
+    class Changing(CommitSource):
+        """Another process sets a policy while the last commit is being read."""
+
+        def candidates(self) -> Any:
+            for fields in super().candidates():
+                yield fields
+                if len(fields) > 1 and fields["metadata"]["subject"] == "0":
+                    workspace.store.update(workspace.space, governed)
+
+    ingest(workspace, Changing(str(repo.root), "HEAD"))
+    assert (len(texts(workspace)), workspace.commits.load(workspace.space)) == (3, {})
+    ingest(workspace, CommitSource(str(repo.root), "HEAD"))
+    assert len(workspace.commits.load(workspace.space)) == 3
 
 
 def test_a_file_that_cannot_be_cut(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
