@@ -22,8 +22,6 @@ _KEY_WORDS = frozenset(_WORDS["key_words"])
 _SKELETONS: dict[str, str] = {word.translate(_SKELETON): word for word in _KEY_WORDS}
 _LONG = 12
 """The least characters of a word that may be several words in a name, or an encoded text."""
-_DIGESTS = (40, 64)
-"""The numbers of characters of a SHA-1 and a SHA-256 in hexadecimal digits."""
 _BETWEEN = 4
 """A run has more words of one letter between blanks, beside its first letter."""
 _SINGLES = r"\b" + r"\w[ ._*|-]+" * (_BETWEEN + 2)
@@ -66,9 +64,11 @@ def readings(text: str, depth: int = _DEPTH) -> Iterator[tuple[str, bool]]:
     low = fold(plain)
     yield low, False
     words = plain.split()
-    long = "\n".join([word for word in dict.fromkeys(words) if len(word) >= _LONG and not _is_digest(word)])
-    for names in _names(long) if long else ():
+    long = "\n".join([word for word in dict.fromkeys(words) if len(word) >= _LONG])
+    if long and (names := _names(long)):
         yield names, True
+        if leet := _from_leet(names):
+            yield leet, True
     if not low.isalpha() and (leet := _from_leet(low)):
         yield leet, False
     # Words spelled out, as in `i g n o r e` and `i-g-n-o-r-e`, one run a line.
@@ -126,16 +126,13 @@ def _in_latin(word: re.Match[str]) -> str:
     return latin if is_mixed or (len(latin) > 2 and latin in _KEY_WORDS) else text
 
 
-def _names(long: str) -> Iterator[str]:
-    """The words of names such as `a-b-c`, `a_b_c` and `aBigName`, one name a line: of names with key words, if some name may have
-    an order; and of names with signs in place of letters, as these spell them."""
+def _names(long: str) -> str:
+    """The words of names such as `a-b-c`, `a_b_c` and `aBigName`, one name a line, for names with key words only."""
     low = long.lower()
     is_order = any(word in low for word in _ORDERED) and any(word in low for word in _OBJECTS)
     is_odd = compiled(_SANDWICH).search
-    if not is_order:
-        long = "\n".join([name for name in long.split("\n") if is_odd(name.lower())])
-        if not long:
-            return
+    if not is_order and not is_odd(low):
+        return ""
     parts = [" ".join(name.translate(_JOINTS).split()) for name in compiled(_PARTS).findall(long)]
     humps = [re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in compiled(_HUMPS).findall(long)]
     telling = [
@@ -143,11 +140,7 @@ def _names(long: str) -> Iterator[str]:
         for name in map(str.lower, parts + humps)
         if len(_KEY_WORDS.intersection(name.split())) >= _TELLING or is_odd(name)
     ]
-    names = "\n".join([re.sub(r"\bto (https?) ", r"to \1://", name) for name in telling])
-    if names and is_order:
-        yield names
-    if names and (spelled := _from_leet(names)):
-        yield spelled
+    return "\n".join([re.sub(r"\bto (https?) ", r"to \1://", name) for name in telling])
 
 
 def _from_leet(low: str) -> str:
@@ -227,16 +220,6 @@ def _from_base64(piece: str) -> str:
     bare = piece.replace("=", "").replace("-", "+").replace("_", "/")
     bare = bare[: len(bare) - (len(bare) % 4 == 1)]
     return _readable(base64.b64decode(bare + "=" * (-len(bare) % 4)))
-
-
-def _is_digest(word: str) -> bool:
-    """Whether the word is a digest, such as the hash of a commit: no text is encoded in it."""
-    if len(word) not in _DIGESTS:
-        return False
-    try:
-        return not _readable(bytes.fromhex(word))
-    except ValueError:
-        return False
 
 
 def _readable(data: bytes) -> str:
