@@ -43,6 +43,7 @@ class Subject(NamedTuple):
     """Whether the text was rendered from `content`, one line for each value."""
     metadata: Mapping[str, object] = {}
     provenance: Mapping[str, object] = {}
+    """Of a memory of a commit, these say what git said of the change."""
 
     @classmethod
     def of(cls, fields: Mapping[str, object]) -> Subject:

@@ -83,13 +83,8 @@ _VERBS = {"added": "Adds", "deleted": "Deletes", "renamed": "Renames", "copied":
 def stated_change(metadata: Mapping[str, object], provenance: Mapping[str, object]) -> FileChange | None:
     """The change of one file as git stated it to `ingest`, from the fields of the memory: its text is cut, and has no headers.
     None for a memory of several files, and for one that somebody stored."""
-    files, source, was, places = (
-        provenance.get("files"),
-        metadata.get("source"),
-        metadata.get("was"),
-        metadata.get("functions"),
-    )
-    added, removed = metadata.get("added"), metadata.get("removed")
+    source, was, places = metadata.get("source"), metadata.get("was"), metadata.get("functions")
+    added, removed, files = metadata.get("added"), metadata.get("removed"), provenance.get("files")
     is_of_one = isinstance(files, list | tuple) and len(files) == 1 and provenance.get("source") == OBSERVED
     if not (is_of_one and isinstance(source, str) and type(added) is int and type(removed) is int):
         return None

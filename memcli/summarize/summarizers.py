@@ -37,8 +37,6 @@ def _describe(subject: Subject, given: object, wanted: Sequence[str]) -> dict[st
 
     kind = given if isinstance(given, str) and given else kinds.kind_of(subject, parts())
     found: dict[str, object] = {"kind": kind, "relevance": kinds.relevance_of(subject.text, kind)}
-    if set(wanted) <= found.keys():
-        return {name: found[name] for name in wanted}
     account = kinds.of(subject, kind, parts)
     found["summary_micro"], found["summary_short"], found["summary_long"] = account.summaries
     if "tags" in wanted or "path" in wanted:
