@@ -134,7 +134,8 @@ def _names(long: str) -> str:
     if not is_order and not is_odd(low):
         return ""
     parts = [" ".join(name.translate(_JOINTS).split()) for name in compiled(_PARTS).findall(long)]
-    humps = [re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in compiled(_HUMPS).findall(long)]
+    mixed = "\n".join([name for name in long.split("\n") if not name.islower()])
+    humps = [re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in compiled(_HUMPS).findall(mixed)]
     telling = [
         name
         for name in map(str.lower, parts + humps)
