@@ -11,7 +11,7 @@ from memcli.regex import regex
 from memcli.summarize import summaries
 from memcli.summarize.lexicon import VAGUE, cue_of, is_generic
 from memcli.summarize.sentences import Sentence, split
-from memcli.summarize.summaries import LONG, MICRO, SHORT, Summaries, clip, listed, within
+from memcli.summarize.summaries import LONG, MICRO, SHORT, Summaries, clip, within
 from memcli.text.passages import HEADING, ITEM, STEP
 
 HEAD_CHARACTERS = 65_536
@@ -380,6 +380,8 @@ def _kind_of_document(sentences: Sequence[Sentence]) -> str:
 
 
 _MAX_NAMES = 6
+_MAX_PLACES = 4
+_MARKS = (".", "!", "?", "…", "。", "！", "？")
 _MAX_SETTINGS = 200
 _KEY = regex(r"(?:export |- )?[\"']?([A-Za-z][\w./-]{0,60})[\"']?\s?[:=](?!/)|\[{1,2}([\w.\" -]{1,60})\]")
 _PROSE = regex(r"\w[.!?] \w|\w [a-z]+ [a-z]+ [a-z]+ ")
@@ -442,8 +444,8 @@ def _of_settings(subject: Subject) -> Account | None:
         found = summaries.same(whole)
     else:
         verbatim = [line.rstrip() for line in subject.text.split("\n", _MAX_SETTINGS)[:_MAX_SETTINGS] if line.strip()]
-        sets = f"{where or 'Sets '}{listed(list(dict.fromkeys(names)), 5)}."
-        found = (clip(sets, MICRO), within(SHORT, verbatim), within(LONG, verbatim))
+        listed = f"{where or 'Sets '}{_listed(list(dict.fromkeys(names)), 5)}."
+        found = (clip(listed, MICRO), within(SHORT, verbatim), within(LONG, verbatim))
     comments = [line.strip("#; ") for line in lines if line.startswith(("#", ";")) and len(line) > 3]
     return Account(
         found,
@@ -460,7 +462,7 @@ def _of_code(names: Mapping[str, str], comment: Sequence[Sentence], source: str)
     where = f"{source}: " if source else ""
 
     def summary(limit: int, words: str, count: int) -> str:
-        defines = f"Defines {listed(shown, count)}." if shown else ""
+        defines = f"Defines {_listed(shown, count)}." if shown else ""
         room = limit - len(where) - len(defines) - 1
         words = clip(words, room) if room > 40 else ""
         return clip(where + " ".join(part for part in (words, defines) if part), limit)
@@ -474,12 +476,44 @@ def _of_code(names: Mapping[str, str], comment: Sequence[Sentence], source: str)
 
 
 def _of_patch(message: str, changes: Sequence[FileChange]) -> Account:
-    from memcli.summarize.patches import largest_first, summaries_of
-
-    files = largest_first(changes)
+    files = sorted(changes, key=lambda f: -(f.added + f.removed))
+    if len(files) == 1:
+        total = _ended(_change(files[0]))
+    else:
+        paths = [file.path for file in changes if file.path]
+        added, removed = sum(file.added for file in files), sum(file.removed for file in files)
+        total = f"Changes {len(files)} files (+{added} -{removed}): {_listed(paths, 3)}."
+    subject = " ".join(message.split()).rstrip(" .,:;")
+    head = [_ended(subject)] if subject else []
+    micro = " ".join([*head, total])
+    lines = [f"- {_change(file)}" for file in files]
+    found = (
+        clip(micro, MICRO),
+        within(SHORT, [" ".join(head) or total, *lines] if len(files) > 1 else [micro]),
+        within(LONG, [*head, total, *lines] if len(files) > 1 else [micro]),
+    )
     names = _spelled([place.rpartition(".")[2] for file in files for place in file.places])
-    paths = [file.path for file in files[:3] if file.path]
-    return Account(summaries_of(message, changes), message, split(message), names, paths)
+    return Account(found, message, split(message), names, [file.path for file in files[:3] if file.path])
+
+
+def _ended(sentence: str) -> str:
+    """The sentence with a full stop, unless it has a mark at its end."""
+    return sentence if sentence.endswith(_MARKS) else f"{sentence}."
+
+
+def _change(file: FileChange) -> str:
+    """The line of a file, such as `Changes src/auth.py (+12 -3) in refresh and revoke`."""
+    name = f"{file.old} to {file.path}" if file.old else file.path or "a file"
+    size = f" (+{file.added} -{file.removed})" if file.added or file.removed else ""
+    where = f" in {_listed(list(file.places), _MAX_PLACES)}" if file.places else ""
+    return f"{file.verb} {name}{size}{where}"
+
+
+def _listed(names: Sequence[str], count: int) -> str:
+    """`a, b and c`, or the first `count` names and the number of the others."""
+    if len(names) > count:
+        return f"{', '.join(names[:count])} and {len(names) - count} more"
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part) if names else "nothing"
 
 
 def _spelled(identifiers: Iterable[str], *, with_vague: bool = False) -> list[str]:

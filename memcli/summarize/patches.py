@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from memcli.code import diff as diffs
 from memcli.code.diff import DiffSection, names
@@ -12,7 +12,6 @@ from memcli.model.names import readable
 from memcli.model.shapes import OBSERVED
 from memcli.record import Record, field
 from memcli.summarize.sentences import Sentence, split
-from memcli.summarize.summaries import LONG, MICRO, SHORT, Summaries, clip, listed, within
 
 # Bounded, as for a quote that is never closed the rest of the text would be searched again and again.
 _DOCSTRING = re.compile(r"(?:\"\"\"|''')(.{1,4000}?)(?:\"\"\"|''')|/\*\*?(.{1,4000}?)\*/", re.DOTALL)
@@ -75,8 +74,6 @@ class FileChange(Record, frozen=False):
     """The changed functions and classes, in order."""
 
 
-_SHOWN_PLACES = 4
-_MARKS = (".", "!", "?", "…", "。", "！", "？")
 _VERBS = {"added": "Adds", "deleted": "Deletes", "renamed": "Renames", "copied": "Copies"}
 
 
@@ -96,44 +93,6 @@ def stated_change(metadata: Mapping[str, object], provenance: Mapping[str, objec
         removed,
         dict.fromkeys(map(str, places)) if isinstance(places, list | tuple) else {},
     )
-
-
-def largest_first(changes: Sequence[FileChange]) -> list[FileChange]:
-    """The changes of files, those of most lines first."""
-    return sorted(changes, key=lambda change: -(change.added + change.removed))
-
-
-def summaries_of(message: str, changes: Sequence[FileChange]) -> Summaries:
-    """The summaries of a commit, or of a diff without a message: what it says, and what it changes in which files."""
-    files = largest_first(changes)
-    if len(files) == 1:
-        total = _ended(_line_of(files[0]))
-    else:
-        paths = [file.path for file in changes if file.path]
-        added, removed = sum(file.added for file in files), sum(file.removed for file in files)
-        total = f"Changes {len(files)} files (+{added} -{removed}): {listed(paths, 3)}."
-    subject = " ".join(message.split()).rstrip(" .,:;")
-    head = [_ended(subject)] if subject else []
-    micro = " ".join([*head, total])
-    lines = [f"- {_line_of(file)}" for file in files]
-    return (
-        clip(micro, MICRO),
-        within(SHORT, [" ".join(head) or total, *lines] if len(files) > 1 else [micro]),
-        within(LONG, [*head, total, *lines] if len(files) > 1 else [micro]),
-    )
-
-
-def _ended(sentence: str) -> str:
-    """The sentence with a full stop, unless it has a mark at its end."""
-    return sentence if sentence.endswith(_MARKS) else f"{sentence}."
-
-
-def _line_of(file: FileChange) -> str:
-    """The line of a file, such as `Changes src/auth.py (+12 -3) in refresh and revoke`."""
-    name = f"{file.old} to {file.path}" if file.old else file.path or "a file"
-    size = f" (+{file.added} -{file.removed})" if file.added or file.removed else ""
-    where = f" in {listed(list(file.places), _SHOWN_PLACES)}" if file.places else ""
-    return f"{file.verb} {name}{size}{where}"
 
 
 def read_patch(text: str, source: str = "") -> tuple[str, list[FileChange]]:

@@ -136,13 +136,6 @@ def within(limit: int, lines: Iterable[str]) -> str:
     return "\n".join(fitting)
 
 
-def listed(names: Sequence[str], count: int) -> str:
-    """`a, b and c`, or the first `count` names and the number of the others."""
-    if len(names) > count:
-        return f"{', '.join(names[:count])} and {len(names) - count} more"
-    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part) if names else "nothing"
-
-
 def summarize(sentences: Sequence[Sentence], kind: str) -> Summaries:
     """The three summaries of a text for a memory of this kind."""
     if len(sentences) == 1:
