@@ -275,7 +275,8 @@ class Suspects:
             bits = 0
             for word in literals:
                 bits |= of_words[word]
-            return [number for number, wanted in enumerate(of_rules) if bits & wanted == wanted]
+            lacking = ~bits
+            return [number for number, wanted in enumerate(of_rules) if not wanted & lacking]
         # Without RE2, rules are checked one by one where their first group may have a word, small groups first.
         if len(low) < _FEW:  # one by one: the index takes longer to make
             few = {n for n, rule in enumerate(self._rules) for word in rule.first if word in low}

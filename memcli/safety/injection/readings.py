@@ -6,8 +6,9 @@ Ordinary text has one reading. Every step takes linear time; decoded text is dec
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from itertools import chain
 
 from memcli.model.characters import INVISIBLE, MISPLACED, is_plain
 from memcli.safety.patterns import compiled, pattern, read_json
@@ -29,6 +30,10 @@ _ORDERED = tuple(_WORDS["ordered"])
 _OBJECTS = tuple(_WORDS["objects"])
 _TELLING = 3
 """A name with at least so many key words is read as a sentence."""
+_Telling = tuple[Sequence[str], Sequence[str]]
+_NOTHING: _Telling = ((), ())
+_LONGEST_KNOWN = 100
+"""The most characters of a word whose names are cached."""
 _DEPTH = 2
 _MOST = 1 << 20
 """The most characters of base64 from several words that are decoded together."""
@@ -61,18 +66,19 @@ def readings(text: str, depth: int = _DEPTH) -> Iterator[tuple[str, bool]]:
         # Characters are compared one by one, since compiling a pattern of these ranges takes milliseconds.
         if any("\u036f" < c < "\u2000" or "\u2e7f" < c < "\ufb00" for c in set(plain)):
             plain = compiled(r"\w+").sub(_in_latin, plain)
-    low = fold(plain)
+    lines = _by_line(plain)
+    low = _folded(lines)
     yield low, False
-    words = plain.split()
-    long = "\n".join([word for word in dict.fromkeys(words) if len(word) >= _LONG])
+    words = dict.fromkeys(chain.from_iterable(lines))
+    long = [word for word in words if len(word) >= _LONG]
     if long and (names := _names(long)):
         yield names, True
-        if leet := _from_leet(names):
+        if leet := _from_leet(names, names.split()):
             yield leet, True
-    if not low.isalpha() and (leet := _from_leet(low)):
+    if leet := _from_leet(low, words):
         yield leet, False
     # Words spelled out, as in `i g n o r e` and `i-g-n-o-r-e`, one run a line.
-    may_spell = any(sign in plain for sign in "._*|-") or sum([len(word) == 1 for word in words]) > _BETWEEN
+    may_spell = any(sign in plain for sign in "._*|-") or sum([len(w) == 1 for line in lines for w in line]) > _BETWEEN
     if may_spell and pattern(_SINGLES).occurs(plain):
         spelled = "\n".join([fold(_joined(run)) for run in compiled(_SPELLED).findall(plain)])
         if spelled:
@@ -86,14 +92,22 @@ def readings(text: str, depth: int = _DEPTH) -> Iterator[tuple[str, bool]]:
 
         yield codecs.encode(low, "rot13"), False
     if depth:
-        for decoded in _decoded(plain, low, long):
+        for decoded in _decoded(plain, low, "\n".join(long)):
             yield from readings(decoded, depth - 1)
 
 
 def fold(text: str) -> str:
     """`text` in lower case and with single blanks; line ends are preserved."""
-    low = text.lower().replace("’", "'")
-    return "\n".join([" ".join(line.split()) for line in low.splitlines()]) if "\n" in low else " ".join(low.split())
+    return _folded(_by_line(text))
+
+
+def _by_line(text: str) -> list[list[str]]:
+    """The words of each line."""
+    return [line.split() for line in text.splitlines()] if "\n" in text else [text.split()]
+
+
+def _folded(lines: Iterable[Sequence[str]]) -> str:
+    return "\n".join(map(" ".join, lines)).lower().replace("’", "'")
 
 
 def without_accents(text: str) -> str:
@@ -126,27 +140,40 @@ def _in_latin(word: re.Match[str]) -> str:
     return latin if is_mixed or (len(latin) > 2 and latin in _KEY_WORDS) else text
 
 
-def _names(long: str) -> str:
+def _names(long: Sequence[str]) -> str:
     """The words of names such as `a-b-c`, `a_b_c` and `aBigName`, one name a line, for names with key words only."""
-    low = long.lower()
+    low = "\n".join(long).lower()
     is_order = any(word in low for word in _ORDERED) and any(word in low for word in _OBJECTS)
-    is_odd = compiled(_SANDWICH).search
-    if not is_order and not is_odd(low):
+    if not is_order and not compiled(_SANDWICH).search(low):
         return ""
-    parts = [" ".join(name.translate(_JOINTS).split()) for name in compiled(_PARTS).findall(long)]
-    mixed = "\n".join([name for name in long.split("\n") if not name.islower()])
-    humps = [re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in compiled(_HUMPS).findall(mixed)]
-    telling = [
-        name
-        for name in map(str.lower, parts + humps)
-        if len(_KEY_WORDS.intersection(name.split())) >= _TELLING or is_odd(name)
-    ]
-    return "\n".join([re.sub(r"\bto (https?) ", r"to \1://", name) for name in telling])
+    found = [_telling_known(word) if len(word) <= _LONGEST_KNOWN else _telling(word) for word in long]
+    told = [one for one in found if one is not _NOTHING]
+    names = chain(chain.from_iterable(parts for parts, _ in told), chain.from_iterable(humps for _, humps in told))
+    return "\n".join([re.sub(r"\bto (https?) ", r"to \1://", name) for name in names])
 
 
-def _from_leet(low: str) -> str:
-    """`low` with key words in place of their spellings with digits and signs; empty for fewer than two of them."""
-    signs = low.encode("utf-8", "surrogatepass").translate(_LEET_BYTES).decode().split()
+def _telling(word: str) -> _Telling:
+    """The names with key words in a word: those of parts, as in `a-b-c`, and those as in `aBigName`, as words in lower case."""
+    parts = [" ".join(name.translate(_JOINTS).split()).lower() for name in compiled(_PARTS).findall(word)]
+    humps = [] if word.islower() else compiled(_HUMPS).findall(word)
+    humps = [re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower() for name in humps]
+    found = list(filter(_is_telling, parts)), list(filter(_is_telling, humps))
+    return found if any(found) else _NOTHING
+
+
+def _is_telling(name: str) -> bool:
+    return len(_KEY_WORDS.intersection(name.split())) >= _TELLING or bool(compiled(_SANDWICH).search(name))
+
+
+_telling_known = lru_cache(1 << 15)(_telling)
+"""The same, as the texts of a project have the same names again and again."""
+
+
+def _from_leet(low: str, words: Iterable[str]) -> str:
+    """`low` with key words in place of their spellings with digits and signs; empty for fewer than two of them. `words` are
+    those of the text, in any case."""
+    odd = "\n".join([word for word in words if not word.isalpha()]).lower()
+    signs = odd.encode("utf-8", "surrogatepass").translate(_LEET_BYTES).decode().split()
     # Most texts have no such word beside their numbers, and each is looked up once.
     if not any(len(word) > _LONGEST_LEET or _key_word(word) for word in set(signs) if not word.isalpha()):
         return ""
