@@ -180,7 +180,7 @@ class Literals:
         """The literals that occur in `text`."""
         found = self.at_once(text)
         if found is not None:
-            return frozenset(found)
+            return found
         if len(text) < LONG:
             return frozenset([literal for literal in self._literals if literal in text])
         # A set of all beginnings in a long text rules out most literals in one pass. Words repeat, so each is taken once.
@@ -196,11 +196,11 @@ class Literals:
         """The literals, each with the first characters of its first word."""
         return [(word, (word.split() or [""])[0][:_PART]) for word in self._literals]
 
-    def at_once(self, text: str) -> list[str] | None:
-        """The literals that occur in `text`, by RE2, each once; None where RE2 is not worth loading, or cannot encode the text."""
+    def at_once(self, text: str) -> frozenset[str] | None:
+        """The literals that occur in `text`, by RE2; None where RE2 is not worth loading, or cannot encode the text."""
         if is_worth_re2(len(text)) and len(self._literals) > _FEW:
             with suppress(UnicodeEncodeError):  # half of a surrogate pair
-                return [self._literals[n] for n in self._set.matching(text)]
+                return frozenset([self._literals[n] for n in self._set.matching(text)])
         return None
 
     @cached_property
