@@ -257,7 +257,8 @@ class State:
                 connection = _open(path, wait)
                 try:
                     _prepare_to_write(connection)
-                    # A note may be lost in a power failure, so nobody waits until it is on disk.
+                    # A note may be lost in a power failure, so it waits for the disk once less. With OFF it would not wait at
+                    # all, but a power failure could damage the file, and the costs in it would be lost.
                     connection.execute(f"PRAGMA synchronous = {'FULL' if sync else 'NORMAL'}")
                     # A deferred transaction that has read does not wait for the lock when it begins to write.
                     connection.execute("BEGIN IMMEDIATE")
