@@ -36,6 +36,19 @@ def test_a_plain_word_of_a_secret_stays_in_a_path() -> None:
         assert redact_fields(DETECTOR, {"raw": raw, "path": path}).fields["path"] == path
 
 
+def test_the_name_of_a_file_is_redacted_and_counted_in_whatever_field_it_is() -> None:
+    name = f"key-{TOKEN}.txt"
+    for fields in (
+        {"raw": f"Rename it\n\n{name} -> notes.txt (renamed)", "metadata": {"source": "notes.txt", "was": name}},
+        {"raw": "Rename it", "metadata": {"was": name}},
+        {"raw": f"{name} (added)", "metadata": {"source": name}},
+        {"raw": f"{name} (added)", "provenance": {"files": [name]}, "path": f"code/{name}/0a1b"},
+    ):
+        clean = redact_fields(DETECTOR, fields)
+        # Whoever stores them takes the redacted fields only where something was counted.
+        assert (TOKEN in str(clean.fields), list(clean.kinds)) == (False, ["github_token"]), fields
+
+
 def test_the_name_of_a_field_of_the_user_is_no_way_in() -> None:
     clean = redact_fields(DETECTOR, {"raw": "x", f"x_{TOKEN}": 1, "x_plain": 2}).fields
     assert sorted(clean.keys() - {"metadata"}) == ["raw", "x_plain", "x_redacted-github-token-00000000"]

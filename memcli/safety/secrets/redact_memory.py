@@ -58,8 +58,12 @@ def redact_fields(detector: Detector, given: Mapping[str, Json]) -> Redacted:
     walk = _walk(detector, given)
     if walk is None:
         return Redacted(dict(given))
-    clean = walk.fields(walk.with_names(given))
+    replaced, in_names = walk.with_names(given)
+    clean = walk.fields(replaced)
     hits = [hit for _, found in walk.found for hit in found]
+    # The old name of a file may be in no field that is searched after it was replaced.
+    counted = {hit.value for hit in hits}
+    hits += [hit for value, hit in in_names.items() if value not in counted]
     clean = _without_forms(detector, clean, hits)
     kinds = Counter(hit.kind for hit in hits)
     flags = [f"{kind}:{count}" for kind, count in kinds.items()]
@@ -250,17 +254,17 @@ class _Walk:
                 clean[own] = self._value(value, name, name, 0)
         return clean
 
-    def with_names(self, given: Mapping[str, Json]) -> Mapping[str, Json]:
-        """The fields with the names of the memory's files redacted everywhere. In a text alone, the rules do not take an
-        address before an extension or a slash for one."""
+    def with_names(self, given: Mapping[str, Json]) -> tuple[Mapping[str, Json], Mapping[bytes, SecretHit]]:
+        """The fields with the names of the memory's files redacted everywhere, and the secrets of these names by their values. In
+        a text alone, the rules do not take an address before an extension or a slash for one."""
         metadata, provenance = given.get("metadata"), given.get("provenance")
         named = [metadata.get("source"), metadata.get("was")] if isinstance(metadata, Mapping) else []
         files = provenance.get("files") if isinstance(provenance, Mapping) else ()
         named += files[:_MAX_FILES] if isinstance(files, list | tuple) else ()
-        cleaned = {name: self.clean_name(name)[0] for name in named if isinstance(name, str)}
-        names = {name: clean for name, clean in cleaned.items() if clean != name}
+        cleaned = {name: self.clean_name(name) for name in named if isinstance(name, str)}
+        names = {name: clean for name, (clean, _) in cleaned.items() if clean != name}
         if not names:
-            return given
+            return given, {}
         pattern = re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
 
         def replaced(value: Json) -> Json:
@@ -268,7 +272,8 @@ class _Walk:
 
         inner = {k: replaced(value) for k, value in metadata.items()} if isinstance(metadata, Mapping) else metadata
         outer = {name: replaced(value) for name, value in given.items() if name != "path"}
-        return {**given, **outer, **({"metadata": inner} if "metadata" in given else {})}
+        clean = {**given, **outer, **({"metadata": inner} if "metadata" in given else {})}
+        return clean, {hit.value: hit for _, hits in cleaned.values() for hit in hits}
 
     def _value(self, value: Json, name: str, where: str, depth: int) -> Json:
         if isinstance(value, str):
