@@ -107,15 +107,25 @@ class Reader:
             ahead = 2 * max(ahead, limit)
 
 
+HIGH_SHARE = 0.5
+"""The least share of the best score with which a highly relevant memory comes first: a first word such as `Warning:` makes it
+so, whatever the question."""
+
+
 def order(hits: Sequence[Hit], limit: int, turn: Callable[[Hit], int] = lambda _: 0) -> list[Hit]:
-    """The first `limit` hits: pinned and highly relevant ones first, at most half of them while others match; then by score,
-    and at equal score those with the lower `turn` first."""
+    """The first `limit` hits: pinned ones first, and highly relevant ones with at least HIGH_SHARE of the best score, at most half
+    of them while others match; then by score, and at equal score those with the lower `turn` first."""
 
     def by_score(some: Sequence[Hit]) -> list[Hit]:
         return sorted(in_order(some), key=lambda hit: (-round(hit.score, 4), turn(hit)))
 
-    preferred = [hit for hit in hits if hit.entry.pinned or hit.entry.relevance == "high"]
-    rest = [hit for hit in hits if not (hit.entry.pinned or hit.entry.relevance == "high")]
+    least = HIGH_SHARE * max((hit.score for hit in hits), default=0.0)
+
+    def is_preferred(hit: Hit) -> bool:
+        return hit.entry.pinned or (hit.entry.relevance == "high" and hit.score >= least)
+
+    preferred = [hit for hit in hits if is_preferred(hit)]
+    rest = [hit for hit in hits if not is_preferred(hit)]
     first = sorted(by_score(preferred), key=lambda hit: not hit.entry.pinned)
     places = max(limit - len(rest), limit // 2)
     # Preferred hits beyond these places still compete by their score.

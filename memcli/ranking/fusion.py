@@ -8,7 +8,7 @@ memories before and after it, its group (a session, a commit), and its links.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from memcli.model.links import MUTUAL
 from memcli.model.recall import (
@@ -169,9 +169,9 @@ def _add_others(
     query: Query,
     view: IndexedSpace,
     visible: RowSet,
-) -> Collection[int]:
-    """Adds the parts of each score beside words, meaning and surroundings; returns the rows that links raised. The links come
-    last: they pass on whole scores."""
+) -> Mapping[int, int]:
+    """Adds the parts of each score beside words, meaning and surroundings; returns what `add_linked` does. The links come last:
+    they pass on whole scores."""
     add_mentions(parts, entries, query)
     if query.about:
         _add_about(parts, query, view)
@@ -230,12 +230,12 @@ def _confident(
     stats: TermStats,
     cosines: Cosines,
     cut: Mapping[int, Sequence[PassageTerms]],
-    linked: Collection[int],
+    linked: Mapping[int, int],
     *,
     is_partial: bool,
-) -> Iterator[Hit]:
+) -> list[Hit]:
     """The hits with the probability that each answers, without those of a low score that share little with the question.
-    Links raised the rows of `linked`.
+    `linked` has the rows that links raised, with the row from which: they stay with it.
 
     `is_partial`: most passages and most memories have no vector. Those that have one are the best by words, and nearer than
     others, so the neighbour (`answers.NEIGHBOUR`) is estimated by the median instead of the last of the nearest.
@@ -248,19 +248,23 @@ def _confident(
     question = QuestionSignals(query.topic, stats, known, neighbour, speakers)
     scores = sorted((hit.score for hit in hits), reverse=True)
     best, fifth = scores[0] if scores else 0.0, scores[4] if len(scores) > 4 else 0.0
+    judged = list[Hit]()
+    bearing = set[int]()
     for hit in hits:
         row = hit.entry.row
         own = cut.get(row, ()) if hit.passages else ()
         passage = next((one for one in own if one.n == hit.passages[0][0]), None)
-        is_linked = row in linked
-        if not is_linked and row not in stats.counts and row in known and known[row] < NEAR:
+        is_far = row not in stats.counts and row in known and known[row] < NEAR
+        if is_far and row not in linked:
             continue
         form = form_of(hit.entry, passage)
         signals = question.of(row, passage, hit.score, best, fifth, is_read=hit.entry.is_read)
         confidence = probability(signals, form, is_prompt=query.is_prompt, by_meaning=row in known)
         is_alike = signals.passage >= HALF or signals.cosine >= ALIKE
-        if is_linked or is_alike or hit.score >= styles[row].tail:
-            yield hit._replace(confidence=confidence, signals=signals, form=form)
+        if not is_far and (is_alike or hit.score >= styles[row].tail):
+            bearing.add(row)
+        judged.append(hit._replace(confidence=confidence, signals=signals, form=form))
+    return [hit for hit in judged if hit.entry.row in bearing or linked.get(hit.entry.row) in bearing]
 
 
 def _confidence(hits: Sequence[Hit], *, by_meaning: bool) -> float:
@@ -471,9 +475,9 @@ def add_linked(
     styles: dict[int, Style],
     view: IndexedSpace,
     visible: RowSet,
-) -> Collection[int]:
+) -> Mapping[int, int]:
     """Raises the memories that are linked to the best ones to a share of their scores, also those that were no candidates;
-    returns their rows.
+    returns their rows, each with the row from which it was raised.
 
     Raised memories raise no others. The part of the score is named after the memory from which it comes.
     """
@@ -483,8 +487,8 @@ def add_linked(
     best = [row for row in ordered[:LINK_STARTS] if scores[row] >= least]
     links = view.links(best)
     if not links:
-        return ()
-    raised: dict[int, tuple[float, str]] = {}  # by row: the score, and the name of the part
+        return {}
+    raised: dict[int, tuple[float, str, int]] = {}  # by row: the score, the name of the part, and the row it comes from
     ties = _ties(frozenset(best), links, visible)
     for start in best:
         ends = sorted(
@@ -495,17 +499,17 @@ def add_linked(
         others = [tie for tie in ends if tie[2] != CONTRADICTS]
         for share, end, relation in (*against, *others[:MOST_LINKS]):
             score = scores[start] * share
-            if round(score, 6) > round(raised.get(end, (scores.get(end, 0.0), ""))[0], 6):
-                raised[end] = score, f"via {entries[start].id} ({relation})"
+            if round(score, 6) > round(raised[end][0] if end in raised else scores.get(end, 0.0), 6):
+                raised[end] = score, f"via {entries[start].id} ({relation})", start
     new = sorted(row for row in raised if row not in entries)
     if new:
         found = view.entries(new)
         entries |= found
         styles |= {row: style_of(entry) for row, entry in found.items()}
-    for row, (score, via) in raised.items():
+    for row, (score, via, _) in raised.items():
         why = parts.setdefault(row, {})
         why[via] = score - scores.get(row, 0.0)
-    return raised
+    return {row: start for row, (_, _, start) in raised.items()}
 
 
 def _ties(

@@ -50,6 +50,11 @@ def test_pins_that_match_take_half_of_the_places_rounded_down() -> None:
     ]
 
 
+def test_what_is_highly_relevant_comes_first_if_it_bears_on_the_question() -> None:
+    best, near, far = hit("best", 1.0), hit("near", 0.5, relevance="high"), hit("far", 0.49, relevance="high")
+    assert [h.entry.id for h in order([best, near, far, hit("good", 0.8)], 4)] == ["near", "best", "good", "far"]
+
+
 def test_what_several_places_found_is_merged_by_score_and_space() -> None:
     assert [h.entry.id for h in order([hit("a", 0.5), hit("b", 0.1), hit("c", 0.9)], 3)] == ["c", "a", "b"]
     told, read = hit("z", 0.5), hit("a", 0.50001)

@@ -22,7 +22,9 @@ def ranking(
         rewrite(workspace.store, lambda space: space.put(told, NOW))
     with closing(workspace.store.open("main")) as snapshot:
         query = Query(topic=topic, now=NOW, **options)  # type: ignore[arg-type]
-        found = open_ranker(backend)(query, workspace.index.view(snapshot))
+        view = workspace.index.view(snapshot)
+        view.embed()
+        found = open_ranker(backend)(query, view)
     for hit in found.hits:
         assert abs(hit.score - sum(hit.why.values())) < 1e-9
     return found

@@ -9,7 +9,7 @@ import pytest
 from memcli.model.memory import Memory
 from memcli.ranking.fusion import ALONG, MOST_LINKS
 from tests.conftest import memory
-from tests.ranking.asking import link, ranked
+from tests.ranking.asking import link, noise, ranked, ranking
 
 
 def store(*links: dict[str, object], **fields: object) -> list[Memory]:
@@ -70,3 +70,12 @@ def test_links_to_other_spaces_and_to_nothing_change_nothing(tmp_path: Path) -> 
     assert ranked(tmp_path / "1", "fusion", "quokka", store(abroad)) == ranked(
         tmp_path / "2", "fusion", "quokka", store()
     )
+
+
+def test_what_does_not_bear_on_the_question_brings_nothing_along(tmp_path: Path) -> None:
+    pair = [
+        memory("a", path="ci/windows", raw="The Windows CI job takes 20 minutes.", links=[link("b", "contradicts")]),
+        memory("b", path="ci/now", raw="The Windows CI job takes 35 minutes now.", links=[link("a", "contradicts")]),
+    ]
+    found = ranking(tmp_path, "fusion", "why did we remove HSTS support?", [*pair, *noise(3)], embedder="onnx")
+    assert found.hits == ()
