@@ -187,13 +187,14 @@ def _prepared(workspace: Workspace, source: Source) -> Iterator[Prepared]:
         given = dict(fields)
         unchanged: int = given.pop("unchanged", 0)  # type: ignore[assignment]
         read = str(given.pop("read", ""))
+        redacted: Mapping[str, int] = given.pop("redacted", {})  # type: ignore[assignment]
         replaced: Sequence[Place] = given.pop("replaces", ())  # type: ignore[assignment]
         names = ("under", "source")
         places = [{**place, **{key: known(place[key]) for key in names if key in place}} for place in replaced]
         item = Prepared(None, places, read, counts[read], unchanged)
         if given:
             try:
-                item = replace(item, candidate=prepare(workspace, given))
+                item = replace(item, candidate=_with_redacted(prepare(workspace, given), redacted))
             except UsageError:
                 item = replace(item, skipped={"unfit": 1})  # too long, or empty after redaction
             # A failing disk is no fault of the document at hand, and would fail for the next one as well.
@@ -205,6 +206,17 @@ def _prepared(workspace: Workspace, source: Source) -> Iterator[Prepared]:
                 counts[_commit(given)] += 1
         yield item
     yield Prepared(skipped=source.skipped, failed=source.failed)
+
+
+def _with_redacted(candidate: Candidate, kinds: Mapping[str, int]) -> Candidate:
+    """The candidate with the secrets counted that were removed from its text before it was cut."""
+    if not kinds:
+        return candidate
+    from memcli.safety.secrets.redact_memory import with_flags
+
+    metadata = with_flags(candidate.given["metadata"], [f"{kind}:{count}" for kind, count in kinds.items()])
+    given = {**candidate.given, "metadata": metadata}
+    return replace(candidate, given=given, redactions=Counter(candidate.redactions) + Counter(kinds))
 
 
 def _names_known(workspace: Workspace) -> Callable[[str], str]:

@@ -94,6 +94,13 @@ class Redactor:
 
         return redact_fields(self.detector(space), fields)
 
+    def text(self, space: str, text: str) -> tuple[str, Mapping[str, int]]:
+        """A text that will be cut into several memories: redacted, with the same number of lines, and the number of removed
+        secrets by kind. Raises as `detector`."""
+        from memcli.safety.secrets.redact_memory import redact_text
+
+        return redact_text(self.detector(space), text)
+
     def names(self, space: str, names: Sequence[str]) -> list[str]:
         """The paths or names of files, redacted as their memories have them. Raises as `detector`."""
         from memcli.safety.secrets.redact_memory import clean_paths

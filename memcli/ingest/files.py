@@ -26,6 +26,7 @@ from memcli.model.findings import Failure, reason_of
 from memcli.model.names import readable, show, slug
 from memcli.model.shapes import OBSERVED
 from memcli.record import NamedTuple
+from memcli.safety.secrets import mark_of
 from memcli.text.words import dates
 
 WHOLE = 1_200
@@ -129,6 +130,9 @@ def _paragraphs(text: str) -> Iterator[FilePiece]:
         start = end + 2
 
 
+Redact = Callable[[str], tuple[str, Mapping[str, int]]]
+"""Returns a text without secrets, with the same number of lines, and how many it had of each kind."""
+_BLANK_LINES = re.compile(r"\n{3,}")
 _PER_QUESTION = 500
 _VERSION = re.compile(
     r"(?<![\w.])v?\d+\.\d+(?:\.\d+)*(?:[-.]?(?:a|b|rc|alpha|beta|dev)[.-]?\d+)?(?![\w.])", re.IGNORECASE
@@ -136,7 +140,8 @@ _VERSION = re.compile(
 
 
 class FileSource:
-    """Files and folders given by a user or a watcher. `base` is the work tree to which the paths of memories are relative.
+    """Files and folders given by a user or a watcher. `base` is the work tree to which the paths of memories are relative;
+    `redact` is applied to the text of each file.
 
     A relative path starts at the current directory. With `may_be_gone` a path that no longer exists is counted instead of
     refused. `skipped` counts files without a candidate, by reason: ignored, link, special, huge, binary, encoding, empty,
@@ -144,7 +149,8 @@ class FileSource:
     for which memcli raised an error. Raises NotFoundError, and UsageError for a path outside of the work tree.
     """
 
-    def __init__(self, paths: Sequence[str], base: str, *, may_be_gone: bool = False) -> None:
+    def __init__(self, paths: Sequence[str], base: str, redact: Redact, *, may_be_gone: bool = False) -> None:
+        self._redact = redact
         self._root = os.path.realpath(base)
         self._given = os.path.abspath(base)
         # A caller with `may_be_gone` is a watcher, which found the files; nobody named them.
@@ -185,7 +191,7 @@ class FileSource:
                     yield {"replaces": _places(file)}
                 continue
             try:
-                found = list(_candidates(file, text, self._dates.get(file), self._root))
+                found = list(_candidates(file, text, self._redact, self._dates.get(file), self._root))
             except Exception as error:  # noqa: BLE001 - one odd file must not stop the ingestion of others
                 self.failed.append(Failure(reason_of(error), file=readable(file)))
             else:
@@ -273,7 +279,9 @@ class FileSource:
         )
 
 
-def _candidates(file: str, text: str, date: str | None, root_folder: str) -> Iterator[Mapping[str, object]]:
+def _candidates(
+    file: str, text: str, redact: Redact, date: str | None, root_folder: str
+) -> Iterator[Mapping[str, object]]:
     name = readable(file)
     kind = kind_of(file)
     whole, root = file_places(file)
@@ -287,7 +295,9 @@ def _candidates(file: str, text: str, date: str | None, root_folder: str) -> Ite
     if date:
         fields["created_at"] = date
     code = CodeLines(text)
-    found = pieces(name, kind, text)
+    # Before it is cut: a part of a key is not known as one.
+    clean, kinds = redact(text)
+    found = pieces(name, kind, clean)
     # Else all sections, also those of old releases, would have the date of the last change of the changelog.
     released = _release_dates(found, root_folder) if kind == "log" else {}
     for n, piece in enumerate(found):
@@ -298,6 +308,8 @@ def _candidates(file: str, text: str, date: str | None, root_folder: str) -> Ite
             metadata["symbol"] = piece.symbol
         path = part_path(root, piece.leaf) if piece.leaf else whole
         candidate = {**fields, "path": path, "raw": piece.text, "metadata": metadata}
+        if removed := {one: count for one in kinds if (count := piece.text.count(mark_of(one)))}:
+            candidate |= {"raw": _BLANK_LINES.sub("\n\n", piece.text), "redacted": removed}
         if n in released:
             candidate["created_at"] = released[n]
         # A file with a path that an anchor cannot have is ingested without anchors.

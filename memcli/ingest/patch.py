@@ -117,7 +117,8 @@ LINK, SUBMODULE = "120000", "160000"
 _MAX_MESSAGE = 16_384
 # It cannot occur in hunks, whose lines begin with a space, a sign or @.
 _BOUNDARY = re.compile(rb"\n(?=\x00|" + BEGINNING + rb")")
-_NUMBERS = re.compile(rb"^" + HUNK.pattern, re.MULTILINE)
+# What git takes for the function of a hunk may be one line of a key, which by itself is not known as one.
+_NUMBERS = re.compile(rb"^" + HUNK.pattern + rb"(?: [0-9A-Za-z+/=]{24,}$)?", re.MULTILINE)
 _NO_NEWLINE = re.compile(rb"\n\\ [^\n]*")
 _STATUS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "retyped",
            "U": "conflict"}  # fmt: skip

@@ -252,7 +252,8 @@ class Source(Protocol):
 
         `replaces`: places (see `Place` in `policy/retention.py`) of which this candidate and its neighbours are the whole
         content; without other fields, nothing is left at them. `read`: the hash of a commit of which all candidates have been
-        yielded. `unchanged`: a number of memories whose source was not read again.
+        yielded. `unchanged`: a number of memories whose source was not read again. `redacted`: the number of secrets, by kind,
+        that were replaced in the text before.
         """
 
 

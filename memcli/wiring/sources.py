@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memcli.app.ingest import Ingested, ingest
@@ -20,7 +21,7 @@ from memcli.store.state import State
 
 if TYPE_CHECKING:
     from memcli.ingest.commits import CommitSource
-    from memcli.ingest.files import FileSource
+    from memcli.ingest.files import FileSource, Redact
 
 
 def staged_source() -> Source:
@@ -77,7 +78,12 @@ def file_source(workspace: Workspace, paths: Sequence[str], *, may_be_gone: bool
 
     here = os.getcwd()
     base = find_work_tree(here, os.path.expanduser("~")) or os.path.dirname(workspace.root)
-    return FileSource(paths, base, may_be_gone=may_be_gone)
+    return FileSource(paths, base, redaction(workspace), may_be_gone=may_be_gone)
+
+
+def redaction(workspace: Workspace) -> Redact:
+    """What removes the secrets from the text of a file, by the policy of the space."""
+    return partial(workspace.redactor.text, workspace.space)
 
 
 def is_missing(workspace: Workspace) -> bool:
@@ -114,6 +120,6 @@ def build_files(workspace: Workspace, root: str) -> Ingested:
     from memcli.ingest.files import FileSource
 
     folder = os.path.join(root, folder_in(root, os.path.dirname(workspace.root)))
-    done = ingest(workspace, FileSource([os.path.normpath(folder)], root))
+    done = ingest(workspace, FileSource([os.path.normpath(folder)], root, redaction(workspace)))
     end_build(State(Layout(workspace.root)), workspace.space)
     return done

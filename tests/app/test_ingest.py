@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +23,10 @@ from memcli.model.memory import Memory
 from memcli.model.space import Change, Policy
 from memcli.ports import Shelf
 from memcli.record import replace
+from memcli.wiring.sources import redaction
 from tests.app.conftest import Given
 from tests.conftest import open_at, raising
-from tests.ingest.conftest import Repo
+from tests.ingest.conftest import Repo, unchanged
 from tests.ingest.conftest import repo as repo  # noqa: PLC0414 - a fixture is taken over by its name
 
 POISON = "poison"
@@ -126,6 +129,21 @@ def test_a_commit_that_was_read_under_another_policy_is_read_again(repo: Repo, t
     assert len(workspace.commits.load(workspace.space)) == 3
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.rst", "a.adoc"])
+def test_a_file_is_redacted_before_it_is_cut(repo: Repo, tmp_path: Path, name: str) -> None:
+    # An empty line after the header, as in an encrypted key, makes the header a heading.
+    lines = [b64encode(bytes([n] * 3) + sha256(bytes([n])).digest() + b"plus bytes!!!").decode() for n in range(12)]
+    key = ["-----BEGIN RSA" + " PRIVATE KEY-----", "", *lines, "-----END RSA" + " PRIVATE KEY-----"]
+    repo.write(name, "\n".join(["Title", "=====", "", *key, "", "After", "-----", "", "The end. " * 200]))
+    workspace = open_at(tmp_path)
+    done = ingest(workspace, FileSource([str(repo.root)], str(repo.root), redaction(workspace)))
+    assert done.redactions == {"private_key": 1}
+    told = "\n".join(str(memory) for memory in stored(workspace).values())
+    assert [line for line in lines if line in told or line[:24].lower() in told.lower()] == []
+    marked = [memory for memory in stored(workspace).values() if "[REDACTED:private_key]" in memory.raw]
+    assert [memory.metadata["pii_flags"] for memory in marked] == [["private_key:1"]]
+
+
 def test_a_file_that_cannot_be_cut(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = open_at(tmp_path)
     for name in ("a", POISON, "z"):
@@ -133,7 +151,7 @@ def test_a_file_that_cannot_be_cut(repo: Repo, tmp_path: Path, monkeypatch: pyte
     repo.git("add", "-A")
     monkeypatch.setattr(files, "pieces", poisoned(files.pieces, lambda name, *_: name))
     monkeypatch.setattr(commits, "candidate", poisoned(commits.candidate, lambda _commit, _, diffs: diffs[0].file))
-    done = ingest(workspace, FileSource([str(repo.root)], str(repo.root)))
+    done = ingest(workspace, FileSource([str(repo.root)], str(repo.root), unchanged))
     assert (done.created, [f.file for f in done.failed]) == (2, [f"{POISON}.md"])
     done = ingest(workspace, StagedSource(str(repo.root)))
     assert (done.created, [f.file for f in done.failed]) == (2, [f"{POISON}.md"])

@@ -67,3 +67,8 @@ def new_repo(root: Path) -> Repo:
     made = Repo(Path(os.path.realpath(root)))
     made.git("init", "-q", "-b", "main")
     return made
+
+
+def unchanged(text: str) -> tuple[str, dict[str, int]]:
+    """A redaction that finds no secret."""
+    return text, {}

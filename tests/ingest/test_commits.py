@@ -125,6 +125,15 @@ def test_a_rename_names_both_and_a_deletion_keeps_what_went(repo: Repo):
     assert short(gone, new) == ["two. Deletes gone.py (+0 -1).", "two. Renames old.py to new.py."]
 
 
+def test_no_line_of_a_key_stands_for_the_function_of_a_hunk(repo: Repo):
+    line = "xYf1YWFSQMJXpyFhzkyOAAAAB3Jvb3RAdm0BAgMEBQY="
+    numbers = "".join(f"{n}\n" for n in range(30))
+    for head, shown in ((line, "@@"), ("def serve():", "@@ def serve():")):
+        repo.commit("one", {"a.txt": f"{head}\n{numbers}"})
+        repo.commit("two", {"a.txt": f"{head}\n{numbers}last\n"})
+        assert read(repo)[0]["raw"].split("\n")[3] == shown
+
+
 def test_the_summary_names_files_that_have_no_extension_and_counts_what_is_cut(repo: Repo):
     repo.commit("Add lists", {"CHANGES": "a\n" * 3000, "Makefile": "all:\n"})
     assert short(*read(repo)) == ["Add lists. Adds CHANGES (+3000 -0).", "Add lists. Adds Makefile (+1 -0)."]

@@ -9,7 +9,7 @@ import pytest
 from memcli.git import work_tree
 from memcli.git.work_tree import dates_of
 from memcli.ingest.files import FileSource
-from tests.ingest.conftest import Repo
+from tests.ingest.conftest import Repo, unchanged
 from tests.ingest.conftest import repo as repo  # noqa: PLC0414 - a fixture is taken over by its name
 
 
@@ -38,7 +38,8 @@ def test_a_file_has_the_date_of_its_commit(repo: Repo) -> None:
     repo.commit("one", {"a.md": "# A\n\nText.\n"})
     repo.write("b.md", "# B\n\nNot committed.\n")
     found = {
-        str(one["path"]): one.get("created_at") for one in FileSource([str(repo.root)], str(repo.root)).candidates()
+        str(one["path"]): one.get("created_at")
+        for one in FileSource([str(repo.root)], str(repo.root), unchanged).candidates()
     }
     assert found == {"a.md": "2025-12-31T22:00:00Z", "b.md": None}
 
@@ -50,7 +51,10 @@ def test_a_section_of_a_changelog_has_the_date_of_its_release(repo: Repo) -> Non
     repo.git("tag", "v1.1")
     tagged = repo.git("log", "-1", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", "--format=%cd")
     repo.commit("two", {"CHANGELOG.md": text, "notes.md": text})
-    found = {str(one["path"]): one["created_at"] for one in FileSource([str(repo.root)], str(repo.root)).candidates()}
+    found = {
+        str(one["path"]): one["created_at"]
+        for one in FileSource([str(repo.root)], str(repo.root), unchanged).candidates()
+    }
     of_file = found.pop("notes.md/v1-1-0")
     assert {moment for path, moment in found.items() if path.startswith("notes.md")} == {of_file}
     released = {

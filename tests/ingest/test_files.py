@@ -14,7 +14,7 @@ from memcli.git.tree import Ignore, Tree
 from memcli.ingest.files import FileSource
 from memcli.model.names import check_path
 from memcli.model.shapes import MEMORY_FIELDS, check_fields
-from tests.ingest.conftest import Repo, memories
+from tests.ingest.conftest import Repo, memories, unchanged
 
 
 def read(source: FileSource) -> list[dict]:
@@ -27,7 +27,7 @@ def read(source: FileSource) -> list[dict]:
 
 
 def source_of(repo: Repo, *names: str, **options: bool) -> FileSource:
-    return FileSource([str(repo.root / name) for name in names], str(repo.root), **options)
+    return FileSource([str(repo.root / name) for name in names], str(repo.root), unchanged, **options)
 
 
 def test_a_file(repo: Repo):
@@ -107,7 +107,7 @@ def test_files_that_are_no_text_are_counted(repo: Repo):
 def test_odd_files_that_are_named_do_not_hang(repo: Repo):
     os.mkfifo(repo.root / "fifo")
     (repo.root / "loop").symlink_to("loop")
-    source = FileSource([str(repo.root / "fifo"), str(repo.root / "loop")], str(repo.root))
+    source = FileSource([str(repo.root / "fifo"), str(repo.root / "loop")], str(repo.root), unchanged)
     assert read(source) == []
     assert source.skipped == {"special": 1, "link": 1}
 
@@ -152,7 +152,9 @@ def test_a_walk_lists_no_folder_that_became_a_link(repo: Repo, tmp_path: Path):
 def test_a_work_tree_may_be_reached_by_a_link(repo: Repo, tmp_path: Path):
     repo.write("a.txt", "a\n")
     (tmp_path / "way").symlink_to(repo.root)
-    assert [f["path"] for f in read(FileSource([str(tmp_path / "way" / "a.txt")], str(tmp_path / "way")))] == ["a.txt"]
+    assert [
+        f["path"] for f in read(FileSource([str(tmp_path / "way" / "a.txt")], str(tmp_path / "way"), unchanged))
+    ] == ["a.txt"]
 
 
 def test_what_is_outside_of_the_work_tree_is_refused(repo: Repo, tmp_path: Path):
@@ -161,18 +163,20 @@ def test_what_is_outside_of_the_work_tree_is_refused(repo: Repo, tmp_path: Path)
     (tmp_path / "notes" / "todo.txt").write_text("todo\n")
     for name in ("notes/todo.txt", "notes", "", "../"):
         with pytest.raises(UsageError, match="is outside"):
-            FileSource([str(tmp_path / name)], str(repo.root))
+            FileSource([str(tmp_path / name)], str(repo.root), unchanged)
 
 
 def test_relative_paths_count_from_here(repo: Repo, monkeypatch: pytest.MonkeyPatch):
     repo.write("sub/a.txt", "a\n")
     monkeypatch.chdir(repo.root / "sub")
-    assert [f["path"] for f in read(FileSource(["a.txt", "../sub/./a.txt"], str(repo.root)))] == ["sub/a.txt"]
+    assert [f["path"] for f in read(FileSource(["a.txt", "../sub/./a.txt"], str(repo.root), unchanged))] == [
+        "sub/a.txt"
+    ]
 
 
 def test_a_missing_file(repo: Repo):
     with pytest.raises(NotFoundError, match=r"no-such\.txt"):
-        FileSource(["no-such.txt"], str(repo.root))
+        FileSource(["no-such.txt"], str(repo.root), unchanged)
     source = source_of(repo, "no-such.txt", may_be_gone=True)
     assert read(source) == []
     assert source.skipped == {"vanished": 1}
@@ -223,4 +227,4 @@ def test_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / ".gitignore").write_text("*.log\n")
     (tmp_path / "a.log").write_text("x\n")
     (tmp_path / "a.txt").write_text("x\n")
-    assert [f["path"] for f in read(FileSource([str(tmp_path)], str(tmp_path)))] == [".gitignore", "a.txt"]
+    assert [f["path"] for f in read(FileSource([str(tmp_path)], str(tmp_path), unchanged))] == [".gitignore", "a.txt"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from hashlib import sha256
 
 import pytest
 from hypothesis import given
@@ -17,14 +18,14 @@ from tests.safety.secrets_corpus import secret
 TOKEN = secret("github_token", 7)[1]
 PIECES = st.sampled_from(
     ["abc", "Zürich ", "\u00ad", "\ufe0f", "\x1b[31m", "\x1b]0;t\x07", "\uff21", "%3D", "%e9", "\\u0022", "\\x3d", "&quot;", "&#61;", "=3D", "=\n", "\\n",
-     '" + "', "\\\n  ", "\n> ", "0123456789abcdefXYZ", "密码", " ", "\n"]
+     '" + "', "\\\n  ", f"\n{'Ab3+' * 17}\n", "\n> ", "0123456789abcdefXYZ", "密码", " ", "\n"]
 )  # fmt: skip
 TEXTS = st.lists(PIECES, max_size=30).map("".join)
 
 
 def all_views(text: str) -> list[TextView]:
     data = text.encode("utf-8", "surrogatepass")
-    made = (detector.plain(text, data), detector.unescaped(data), detector.joined(data))
+    made = (detector.plain(text, data), detector.unescaped(data), detector.armoured(data), detector.joined(data))
     return [view for view in made if view is not None]
 
 
@@ -44,6 +45,36 @@ def test_every_place_leads_back(plenty: int, text: str) -> None:
                     size = end - start
                     assert shown[at : at + size] == data[start:end]
                     assert view.origin(at, at + size) == (start, end)
+
+
+def key_lines(count: int, length: int) -> list[str]:
+    """Lines as those of a key in base64, the last one shorter."""
+    made = b"".join(sha256(bytes([n])).digest() for n in range(count * length // 32))
+    data = base64.b64encode(made[: count * length * 3 // 4 - 17]).decode()
+    return [data[at : at + length] for at in range(0, len(data), length)]
+
+
+@pytest.mark.parametrize("before", ["", "+", "-", "  ", "+  ", "# ", "> "])
+@pytest.mark.parametrize("length", [64, 70, 76])
+def test_a_key_is_found_without_its_first_lines(before: str, length: int) -> None:
+    lines = key_lines(8, length)
+    end = f"-----END {'OPENSSH'} PRIVATE KEY-----"
+    find = Detector({}, lambda _: "0" * 8)
+    for part in (lines[3:], [*lines[3:], end], [*lines[-2:], end], lines[2:4], lines[2:5]):
+        text = "\n".join(["d.yaml", "@@", *(before + line for line in part), "-port: 22", "+port: 2222"])
+        clean, hits = find.redact(text)
+        assert [hit.kind for hit in hits] == ["private_key"], part
+        assert [line for line in part if line in clean and len(line) > 20] == []
+        assert clean.endswith("-port: 22\n+port: 2222"), part
+
+
+def test_what_is_no_private_key_stays() -> None:
+    lines = key_lines(6, 64)
+    digests = [sha256(line.encode()).hexdigest() for line in lines]
+    certificate = ["-----BEGIN CERTIFICATE-----", *lines, "-----END CERTIFICATE-----"]
+    words = ["A line of a text that is as long as one of a key, and has blanks."] * 3
+    for text in ("\n".join(part) for part in (digests, certificate, words, lines[:1])):
+        assert Detector({}, lambda _: "0" * 8).redact(text) == (text, [])
 
 
 def test_no_disguise_helps() -> None:

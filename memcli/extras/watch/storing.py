@@ -42,7 +42,7 @@ from memcli.store.notes import end_build
 from memcli.store.state import State
 from memcli.store.trust import is_off
 from memcli.wiring import extra
-from memcli.wiring.sources import begin, build_commits, lost_commits
+from memcli.wiring.sources import begin, build_commits, lost_commits, redaction
 
 if TYPE_CHECKING:
     from memcli.extras.watch.command import WatchOptions
@@ -148,7 +148,8 @@ class WatchedTree(Record):
 
     def files(self, names: Sequence[str]) -> Source:
         """A source of the memories of files."""
-        return FileSource([os.path.join(self._root, name) for name in names], self._root, may_be_gone=True)
+        paths = [os.path.join(self._root, name) for name in names]
+        return FileSource(paths, self._root, redaction(self._workspace), may_be_gone=True)
 
     def commits(self, revisions: str) -> Source:
         """A source of the commits of a range that the space does not have. Raises NotFoundError, ProviderError."""

@@ -5,7 +5,8 @@ part of a hit, and a text is searched again until nothing is found.
 
 Views are transformed texts in which a hidden secret is whole, with a map from their offsets to those of the text. `plain` has no
 escape sequences and invisible characters; `unescaped` has the escapes of URLs, JSON, HTML and mail decoded and split string
-literals joined; `joined` has lines joined where a long word was wrapped. The last two have only the text near such places.
+literals joined; `armoured` has a header before the lines of a key that has lost it; `joined` has lines joined where a long word
+was wrapped. The last three have only the text near such places.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from memcli.safety.patterns import (
     without_assertions,
     worth_trying,
 )
+from memcli.safety.secrets import mark_of
 from memcli.safety.secrets.rules import (
     EMAIL,
     RULES,
@@ -149,6 +151,24 @@ def unescaped(data: bytes) -> TextView | None:
     return TextView(data, changes, _windows(data, changes)) if changes else None
 
 
+def armoured(data: bytes) -> TextView | None:
+    """The view of lines as those of a key, with a header where they have none; None where there are no such lines. A hunk of a
+    diff, or the end of a file, may have the key without its first line."""
+    spans = [match.span(1) for match in _matches(_KEY_LINES, data)]
+    torn = [(start, end) for start, end in spans if _has_no_header(data, start, end)]
+    if not torn:
+        return None
+    nexts = [*(start for start, _ in torn[1:]), len(data)]
+    windows = [(start, min(end + _NEAR, following)) for (start, end), following in zip(torn, nexts, strict=True)]
+    return TextView(data, [(start, start, _KEY_HEADER) for start, _ in torn], windows)
+
+
+def _has_no_header(data: bytes, start: int, end: int) -> bool:
+    """Whether the lines from `start` to `end` are in base64 without the header of a key, a certificate or the like."""
+    is_base64 = re.search(_NOT_HEX, data[start:end].replace(b"\n+", b"\n"))  # else they are digests
+    return bool(is_base64) and b"-----" not in data[max(0, start - _HEADER) : start]
+
+
 def joined(data: bytes) -> TextView | None:
     """The view of the text near line ends within a long word, without these; None where there are none."""
     spans = [match.span() for match in _matches(_WRAPPED, data)]
@@ -204,6 +224,17 @@ _AFTER_WRAP = 6
 _WRAPPED = BytesPattern(
     rf"[0-9A-Za-z_+/=.-]{{{_BEFORE_WRAP}}}\r?\n[\t >#|*+]{{0,40}}[0-9A-Za-z_+/=.-]{{{_AFTER_WRAP}}}", (b"\n",)
 )
+_KEY_HEADER = b"-----BEGIN PRIVATE KEY-----\n"
+_HEADER = 60
+"""The number of bytes before the lines of a key in which its header ends."""
+_LINE_END = r"[\t \"',\\]{0,4}\r?\n[\t >#|*+\"'-]{0,40}"
+_KEY_END = rf"(?:[0-9A-Za-z+/=]{{1,76}}{_LINE_END}){{0,3}}-----END (?:[A-Z0-9]+ ){{0,4}}PRIVATE KEY"
+_KEY_LINES = BytesPattern(
+    rf"(?:^|[\s\"'`=:|+-])((?:[0-9A-Za-z+/]{{60,76}}{_LINE_END}){{2,}}(?:{_KEY_END})?"
+    rf"|[0-9A-Za-z+/]{{20,76}}={{0,2}}{_LINE_END}{_KEY_END})",
+    (b"\n",),
+)
+_NOT_HEX = rb"[G-Zg-z+/]"
 # The code of a printable ASCII character, a tab or a line end begins with one of these letters.
 _BASE64 = BytesPattern(
     r"(?:^|[^0-9A-Za-z+/_-])((?:[CDI-Za-f][0-9A-Za-z+/_-]{3}(?:\r?\n[\t ]{0,40})?){6,}(?:[CDI-Za-f][0-9A-Za-z+/_-]{1,2}={0,2})?)"
@@ -214,7 +245,7 @@ _DUMP = BytesPattern(
     (b"00",),
 )
 _DUMPED = rb"(?m)^[\t ]*[0-9A-Fa-f]{4,8}:?[\t ]{1,3}((?:(?:[0-9A-Fa-f]{2}){1,2}[\t ]{1,2}){1,16})"
-_TRACES = (_UNSEEN, _ESCAPES, _OPENED, _WORD_DIFF, _SPLIT, _WRAPPED, _BASE64, _HEX, _DUMP)
+_TRACES = (_UNSEEN, _ESCAPES, _OPENED, _WORD_DIFF, _SPLIT, _KEY_LINES, _WRAPPED, _BASE64, _HEX, _DUMP)
 
 
 @lru_cache(2)  # all views are made from the same text
@@ -386,7 +417,7 @@ class Detector:
         found = self._find_plain(text, data)
         if depth and len(text) >= SHORTEST:
             known = tuple(found)
-            for view in (plain(text, data), unescaped(data)):
+            for view in (plain(text, data), unescaped(data), armoured(data)):
                 if view is not None:
                     found += _added(self._find_plain(view.text, view.text.encode()), view, known)
             if (view := joined(data)) is not None:
@@ -411,9 +442,9 @@ class Detector:
             found += _by_pattern(name, pattern, data)
         return found
 
-    def redact(self, text: str, *, as_name: bool = False) -> tuple[str, list[SecretHit]]:
+    def redact(self, text: str, *, as_name: bool = False, keeps_lines: bool = False) -> tuple[str, list[SecretHit]]:
         """`text` with marks in place of secrets, and the secrets. `as_name`: for paths, ids and tags, whose marks must be valid
-        names and differ for two secrets."""
+        names and differ for two secrets. `keeps_lines`: the text has as many lines as before."""
         taken: list[SecretHit] = []
         for _ in range(_ROUNDS):
             # A mark may contain a keyword of a rule that `narrowed` left out.
@@ -423,6 +454,8 @@ class Detector:
             data, parts, position = text.encode("utf-8", "surrogatepass"), list[bytes](), 0
             for hit in hits:
                 parts += [data[position : hit.start], self.mark(hit, as_name=as_name).encode()]
+                if keeps_lines:
+                    parts.append(b"\n" * data.count(b"\n", hit.start, hit.end))
                 position = hit.end
             text = b"".join([*parts, data[position:]]).decode("utf-8", "surrogatepass")
             taken += hits
@@ -432,7 +465,7 @@ class Detector:
         """The mark in place of a secret, in a text or in a name."""
         if as_name:
             return f"redacted-{hit.kind.replace('_', '-')}-{self.sign(hit.value)}"
-        return f"[REDACTED:{hit.kind}]"
+        return mark_of(hit.kind)
 
 
 def _readings(text: str, depth: int) -> Iterator[str]:
@@ -441,7 +474,7 @@ def _readings(text: str, depth: int) -> Iterator[str]:
     if not depth or len(text) < SHORTEST:
         return
     data = text.encode("utf-8", "surrogatepass")
-    for view in (plain(text, data), unescaped(data), joined(data)):
+    for view in (plain(text, data), unescaped(data), armoured(data), joined(data)):
         if view is not None:
             yield view.text
     for _, _, inner in blobs(data):

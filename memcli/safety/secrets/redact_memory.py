@@ -77,6 +77,15 @@ def redact_fields(detector: Detector, given: Mapping[str, Json]) -> Redacted:
     return Redacted(clean, tuple(sorted(flags)), dict(kinds))
 
 
+def redact_text(detector: Detector, text: str) -> tuple[str, Mapping[str, int]]:
+    """A text without secrets and with the same number of lines, to be cut into several memories, and how many secrets of each
+    kind it had."""
+    # The parts are redacted again, but a part alone may lack what makes a line a secret: the header of a key.
+    narrow = detector.narrowed(text)
+    clean, hits = narrow.redact(text, keeps_lines=True) if narrow else (text, ())
+    return clean, Counter(hit.kind for hit in hits)
+
+
 def _without_forms(detector: Detector, fields: Mapping[str, Json], hits: Sequence[SecretHit]) -> dict[str, Json]:
     """The fields without names made from a secret before it was found: a path, a tag or a title of its words, with any
     separators, and cut at the end of a path segment. Secrets that may be ordinary words, such as passwords, are not
