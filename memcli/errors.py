@@ -44,6 +44,10 @@ class NotFoundError(MemcliError):
     code = "not_found"
 
 
+class NoStoreError(NotFoundError):
+    """There is no store where one is looked for."""
+
+
 class LockedError(MemcliError):
     exit_code = 4
     code = "locked"

@@ -49,13 +49,13 @@ class GuardVerdict(Record):
     `is_from_clone`: nobody here has accepted the store, so that no memory is enforced.
     """
 
-    findings: tuple[GuardFinding, ...]
-    files: int
-    lines: int
-    memories: int
-    withheld: int
-    unchecked: tuple[str, ...]
-    is_from_clone: bool
+    findings: tuple[GuardFinding, ...] = ()
+    files: int = 0
+    lines: int = 0
+    memories: int = 0
+    withheld: int = 0
+    unchecked: tuple[str, ...] = ()
+    is_from_clone: bool = False
 
     @property
     def enforced(self) -> int:

@@ -128,17 +128,19 @@ class TriggerSet:
         self.refused += [(owner, trigger.text) for owner, trigger in map(self._texts.__getitem__, self._lines.refused)]
 
     def matches(self, edit: FileEdit) -> Iterator[Match]:
-        """Yields each memory once a line, in order of lines; one that only a path matches is at the first added line."""
-        if not edit.is_deleted:
-            here = [self._globs[n] for n in self._paths.matching(edit.file)] if edit.file else []
-            inside = {owner for owner, _ in here}
-            first = edit.added[0][0] if edit.added else 1
-            by_path = {owner: (owner, first, t.text) for owner, t in reversed(here) if owner not in self._reading}
-            yield from (by_path[owner] for owner in sorted(by_path))
-            for number, line in edit.added if self._texts else ():
-                found: dict[int, Match] = {}
-                for n in self._lines.matching(line):
-                    owner, trigger = self._texts[n]
-                    if owner in inside or owner not in self._bound:
-                        found.setdefault(owner, (owner, number, trigger.text))
-                yield from (found[owner] for owner in sorted(found))
+        """Yields each memory once a line, in order of lines; one that only a path matches, new or old, at the first added line."""
+        names = dict.fromkeys(name for name in (edit.file, edit.was) if name)
+        here = [self._globs[n] for name in names for n in self._paths.matching(name)]
+        first = edit.added[0][0] if edit.added else 1
+        by_path = {owner: (owner, first, t.text) for owner, t in reversed(here) if owner not in self._reading}
+        yield from (by_path[owner] for owner in sorted(by_path))
+        if edit.is_deleted:
+            return
+        inside = {self._globs[n][0] for n in self._paths.matching(edit.file)} if edit.file else frozenset[int]()
+        for number, line in edit.added if self._texts else ():
+            found: dict[int, Match] = {}
+            for n in self._lines.matching(line):
+                owner, trigger = self._texts[n]
+                if owner in inside or owner not in self._bound:
+                    found.setdefault(owner, (owner, number, trigger.text))
+            yield from (found[owner] for owner in sorted(found))

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 
-from memcli.errors import NotFoundError, StoreError, UsageError
+from memcli.errors import NoStoreError, StoreError, UsageError
 from memcli.record import replace
 from memcli.settings import Config, check_config, has_password, is_server
 from memcli.store.atomic import read_regular, write_file
@@ -127,7 +127,7 @@ def root_of(options: Mapping[str, str | None], environ: Mapping[str, str], creat
     if found is None:
         from memcli.store.absent import absent_above
 
-        raise absent_above(here, home) or NotFoundError(
+        raise absent_above(here, home) or NoStoreError(
             "no store found: no .memory in this folder or above", "run `memcli init`, or name a store with --root"
         )
     return found

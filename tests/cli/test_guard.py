@@ -163,3 +163,25 @@ def test_what_is_enforced_comes_first_among_findings_of_one_line(run: Run, tmp_p
     rewrite(open_at(tmp_path).store, lambda space: space.put(rules, rules[0].updated_at))
     done = run("guard", "--diff", "-", stdin="--- a\n+++ a\n@@ -0,0 +1 @@\n+eval\n")
     assert [line.split()[-5] for line in done.out.splitlines()] == ["notes/z:", "notes/a:"]
+
+
+def test_without_a_store_there_are_no_rules(project: Path, run: Run) -> None:
+    # As in the work tree of a branch without one, where the hooks of the repository run too.
+    (project / ".memory").rename(project / "elsewhere")
+    git(project, "rm", "-q", "--cached", "-r", ".memory")
+    done = run("guard", "--json")
+    assert (done.code, done.json["findings"], done.json["files"]) == (0, [], 3)
+    assert done.err == "memcli: no store found: no .memory in this folder or above, so no rules\n"
+    assert run("guard", "--root", str(project / ".memory")).code == 3
+
+
+def test_a_protected_file_is_not_removed_or_renamed(project: Path, run: Run) -> None:
+    run("remember", "Never touch the licence.", "--kind", "negative", "--trigger", "path:LICENSE", "--enforce")
+    write(project, "LICENSE", "text\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "--no-verify", "-m", "x")
+    for change in (("rm", "-q", "LICENSE"), ("mv", "LICENSE", "COPYING")):
+        assert run("guard").code == 0
+        git(project, *change)
+        assert run("guard").code == 5, change
+        git(project, "reset", "-q", "--hard")

@@ -50,7 +50,9 @@ def test_globs_bind_the_other_triggers_of_a_memory() -> None:
 def test_a_path_alone_is_told_once() -> None:
     assert matched(FileEdit("a/b", "a/b", ((7, "x"), (9, "y"))), ["path:a"]) == [(0, 7)]
     assert matched(edit("a/b"), ["path:a"]) == [(0, 1)]
-    assert matched(edit("a/b", is_deleted=True), ["path:a"]) == []
+    assert matched(edit("a/b", "x", is_deleted=True), ["path:a"], ["x"], ["path:a", "x"]) == [(0, 1)]
+    assert matched(FileEdit("new", "a/b"), ["path:a"], ["path:new"], ["path:other"]) == [(0, 1), (1, 1)]
+    assert matched(FileEdit("new", "a/b", ((3, "x"),)), ["path:a", "x"], ["path:new", "x"]) == [(1, 3)]
     command = edit("", "git push --force")
     assert matched(command, ["path:**"], ["path:*"], ["push --force"], ["push --force", "path:**"]) == [(2, 1)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.cli.options import Options, flag, option
 from memcli.cli.verb import CHECK, CommandContext, verb
-from memcli.errors import CorruptError, RefusedError, UsageError
+from memcli.errors import CorruptError, NoStoreError, RefusedError, UsageError
 
 
 class GuardOptions(Options):
@@ -22,10 +22,11 @@ def command(session: CommandContext, options: GuardOptions) -> int:
 
     For each added line that matches a trigger of a negative, constraint or procedure, print `file:line: kind id path: text`.
     Exits with 5 if one of these memories was stored with --enforce; its line then says "enforced". Exits with 6 if an
-    enforced memory could not be checked, because a trigger of it is invalid.
+    enforced memory could not be checked, because a trigger of it is invalid. Without a store nothing is checked.
 
-    A trigger is an RE2 pattern, symbol:NAME, or a file glob such as path:src/**/*.py. If a memory has both globs and other
-    triggers, the others apply only to files that match a glob.
+    A trigger is an RE2 pattern, symbol:NAME, or a file glob such as path:src/**/*.py, which matches any change of a file, also
+    its deletion and its renaming. If a memory has both globs and other triggers, the others apply only to files that match a
+    glob.
 
     Example: memcli guard --changed origin/main --format github
 
@@ -33,7 +34,7 @@ def command(session: CommandContext, options: GuardOptions) -> int:
     >>> memory.guard(diff=diff)['findings'][0]['path']
     'rules/force-push'
     """
-    from memcli.app.guard import guard
+    from memcli.app.guard import GuardVerdict, guard
     from memcli.cli.arguments import check_known, read_edits
     from memcli.render.clean import fitted
     from memcli.render.findings import FORMATS
@@ -42,8 +43,13 @@ def command(session: CommandContext, options: GuardOptions) -> int:
         raise UsageError("--staged, --diff and --changed cannot be combined", "use one of them")
     name = "json" if session.output.json else options.format or "text"
     check_known("format", name, sorted([*FORMATS, "json"]))
-    workspace = session.open()
-    verdict = guard(workspace, read_edits(diff=options.diff, changed=options.changed))
+    edits = read_edits(diff=options.diff, changed=options.changed)
+    try:
+        verdict = guard(session.open(), edits)
+    except NoStoreError as error:
+        # The hooks of a repository run in all of its work trees, also in those of branches without a store.
+        session.output.note(f"{error.message}, so no rules")
+        verdict = GuardVerdict(files=len(edits), lines=sum(len(edit.added) for edit in edits))
     if name == "json":
         session.output.json = True
         session.output.answer(verdict.to_json(), "")

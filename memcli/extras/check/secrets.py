@@ -12,8 +12,8 @@ class CheckSecretsOptions(Options):
     """The options of `memcli check secrets`."""
 
     files: list[str] = argument("[FILE...]", "Files to scan [default: the files of the store].", many=True)
-    history: bool = flag(help="Scan every version in git, on all branches.")
-    staged: bool = flag(help="Scan the staged changes.")
+    history: bool = flag(help="Scan every version of the store in git, on all branches.")
+    staged: bool = flag(help="Scan the staged files of the store.")
 
 
 @verb(CheckSecretsOptions)
@@ -47,6 +47,8 @@ def command(session: CommandContext, options: CheckSecretsOptions) -> int:
     beside = f" and {counted(len(spaces), 'space')} on the server" if spaces else ""
     text = "\n".join(map(str, leaks)) or f"no secrets in {counted(seen, 'file')}{beside}"
     data = {"files": seen, "found": [leak.to_json() for leak in leaks]}
+    if len(options.files) > seen:
+        session.output.note("only files are scanned: name those of a folder, as `git ls-files -z | xargs -0` does")
     if not leaks:
         session.output.confirm(data, text)
         return 0

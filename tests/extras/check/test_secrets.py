@@ -74,6 +74,9 @@ def test_files_as_a_hook_names_them(run: Run, repository: Path) -> None:
         ".memory/spaces/main.json: mem_a notes/a: raw: github_token",
         "app.py:3: stripe_key",
     ]
+    told = run("check", "secrets", ".")
+    assert (told.code, told.out) == (0, "no secrets in 0 files\n")
+    assert told.err.startswith("memcli: only files are scanned")
     assert run("check", "secrets", "missing.py").code == 3
 
 
