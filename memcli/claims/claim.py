@@ -176,7 +176,9 @@ class Statement(Record):
 
     `terms` are the stems of its content words, `limits` those of its conditions, `head` those before its verb, `stems` all in
     order. `denies`: it has an odd number of denials. `labels` are the numbers that distinguish its subject, as `rack 7`. `choices`
-    and `rejected` are the names that it chooses and rejects.
+    and `rejected` are the known names that it chooses and rejects. By stem, each with its word: `names` are those that are
+    written as names, `chosen` and `instead` the content before and after a word such as `over`, `instead of` or `, not`, empty
+    without one.
     """
 
     terms: frozenset[str]
@@ -188,10 +190,12 @@ class Statement(Record):
     denies: bool
     denies_limits: bool
     excepts: bool
-    names: frozenset[str]
+    names: Mapping[str, str]
     quantities: tuple[Quantity, ...]
     choices: Names
     rejected: Names
+    chosen: Mapping[str, str]
+    instead: Mapping[str, str]
 
 
 def statements_of(sentence: str) -> Iterator[Statement]:
@@ -227,6 +231,7 @@ def _statement(clause: Sequence[Word]) -> Statement:
         into.append(word)
     words = [*main, *limits]
     gone = _rejected_places(main)
+    chosen, instead = _preference(main)
     counted = quantities(words)
     denials = sum(
         (word.low in NEGATIONS or word.stem in DENYING) and not any(place in gone for place in range(at, at + 4))
@@ -250,11 +255,13 @@ def _statement(clause: Sequence[Word]) -> Statement:
         labels=frozenset(one.key for one in labels),
         denies=denials % 2 == 1 and not is_bounded,
         denies_limits=any(word.low in NEGATIONS for word in limits),
-        names=frozenset(word.stem for word in main if word.is_name and word.stem),
+        names={word.stem: word.text for word in main if word.is_name and word.stem},
         excepts=any(word.low in EXCEPTIONS for word in words),
         quantities=tuple(counted),
         choices=_choices(word for at, word in enumerate(main) if at not in gone),
         rejected=_choices(main[at] for at in gone),
+        chosen=chosen,
+        instead=instead,
     )
 
 
@@ -281,6 +288,24 @@ def _is_label(quantity: Quantity, words: Sequence[Word]) -> bool:
         and quantity.at < _LABEL_WORDS
         and not (after[0] in ("is", "are", ".") and after[-1] in ("the", "our", "."))
     )
+
+
+def _preference(words: Sequence[Word]) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """What is preferred, and to what, as in "tabs, not spaces": each word by its stem; both empty if nothing is."""
+    lows = [word.low for word in words]
+    for at, low in enumerate(lows):
+        size = 2 if " ".join(lows[at : at + 2]) in _PREFERRED else 1 if low in _PREFERRED else 0
+        if not size or (low == "not" and lows[at - 1 : at] != [","]):
+            continue
+        before, after = words[:at], words[at + size :]
+        end = next((n for n, word in enumerate(after) if n and (word.text in ".,;:" or word.low in _ENDS)), len(after))
+        sides = [{word.stem: word.text for word in side if is_content(word)} for side in (before, after[:end])]
+        if all(sides):
+            return sides[0], sides[1]
+    return {}, {}
+
+
+_PREFERRED = frozenset(("over", "instead of", "rather than", "in place of", "not"))
 
 
 def _rejected_places(words: Sequence[Word]) -> frozenset[int]:

@@ -192,6 +192,10 @@ def conflicts(new: Claim, old: Claim) -> Iterator[ClaimConflict]:
             labels = ((one.labels, other.labels), (one.scopes, other.scopes))
             is_of_another = any(a and b and a.isdisjoint(b) for a, b in labels)
             if not is_of_another and _content(one) not in theirs and _content(other) not in mine:
+                if _is_reversed(one, other):
+                    reason = f"{' '.join(other.instead.values())} here, {' '.join(one.instead.values())} there"
+                    yield ClaimConflict(reason, one, other, is_sign=True)
+                    continue
                 found = [*_quantities(one, other), *_names(one, other)]
                 yield from (
                     [each for each in found if not each.keys <= both]
@@ -256,9 +260,9 @@ def _names(one: Statement, other: Statement) -> Iterator[ClaimConflict]:
         gone = one.rejected.get(kind, {}).keys() & theirs.keys()
         back = other.rejected.get(kind, {}).keys() & mine.keys()
         reason = ""
-        if gone and back:
-            continue
-        if gone:
+        if gone and back:  # "A instead of B" and "B instead of A"
+            reason = f"{_listed(mine)} here, {_listed(theirs)} there"
+        elif gone:
             reason = f"{_listed(gone)} there, no longer here"
         elif back:
             reason = f"{_listed(back)} here, no longer there"
@@ -270,6 +274,16 @@ def _names(one: Statement, other: Statement) -> Iterator[ClaimConflict]:
             yield ClaimConflict(
                 reason, one, other, stems, frozenset([*(mine or gone), *(theirs or back)]), is_name=True
             )
+
+
+def _is_reversed(one: Statement, other: Statement) -> bool:
+    """Whether each statement prefers what the other one rejects for it, as "tabs, not spaces" and "spaces, not tabs", about the
+    same subject."""
+    reversed_words = {*one.instead, *other.instead}
+    if not one.instead or not (one.instead.keys() <= other.chosen.keys() and other.instead.keys() <= one.chosen.keys()):
+        return False
+    about, others = (each.terms - reversed_words for each in (one, other))
+    return len(about ^ others) <= 1 and one.scopes == other.scopes and one.limits == other.limits
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -296,10 +310,11 @@ def _others(one: Statement, other: Statement) -> Iterator[ClaimConflict]:
     """Another name in the same position: the statements are the same except for the two names and at most one other term."""
     shared = same_terms(one.terms, other.terms)
     left, right = one.terms - {a for a, _ in shared}, other.terms - {b for _, b in shared}
-    mine, theirs = left & one.names, right & other.names
+    mine, theirs = left & one.names.keys(), right & other.names.keys()
     is_little = max(len(left), len(right)) <= _LITTLE <= len(shared)
     if len(mine) == len(theirs) == 1 and is_little and one.denies == other.denies:
-        yield ClaimConflict(f"{_listed(mine)} here, {_listed(theirs)} there", one, other, mine | theirs, is_name=True)
+        named = [of.names[stem] for of, stems in ((one, mine), (other, theirs)) for stem in stems]
+        yield ClaimConflict(f"{named[0]} here, {named[1]} there", one, other, frozenset(mine | theirs), is_name=True)
 
 
 _LITTLE = 2

@@ -48,6 +48,12 @@ CONTRADICTIONS = [
     ("The nightly backup starts at 03:00.", "The nightly backup starts at 01:30.", "03:00 here, 01:30 there"),
     ("Code freeze starts on June 20.", "Code freeze starts on June 12.", "June 20 here, June 12 there"),
     ("We lint with ruff instead of flake8.", "We lint with flake8.", "flake8 there, no longer here"),
+    ("The maintainer of click is Alice.", "The maintainer of click is Bob.", "Alice here, Bob there"),
+    ("We use pip, not uv.", "We chose uv instead of pip.", "pip here, uv there"),
+    ("We use spaces, not tabs.", "We use tabs, not spaces.", "spaces here, tabs there"),
+    ("Prefer inheritance over composition.", "Prefer composition over inheritance.", "inheritance here, composition there"),
+    ("We chose Memcached over Redis for sessions.", "We chose Redis over Memcached for sessions.", "Memcached here, Redis there"),
+    ("We deploy with the web console, not with make ship.", "We deploy with make ship, not with the web console.", "web console here, ship there"),
     ("TypeScript compiles to ES2020.", "TypeScript compiles to ES2017.", "ES2020 here, ES2017 there"),
     ("The scheduler reads cron lines. It runs every 5 minutes.", "The scheduler runs every 15 minutes.",
      "every 5 minutes here, every 15 minutes there"),
@@ -205,3 +211,12 @@ def test_what_does_not_say_all_that_others_said() -> None:
         (f"{FLYWAY} Bananas grow in warm, humid, tropical regions of Asia.", (FLYWAY, FLYWAY), "in neither text"),
     ]
     assert [(text, said, told) for text, said, told in cases if told not in lacking(text, said)] == []
+
+
+def test_preferences_about_different_things_do_not_contradict() -> None:
+    for one, other in (
+        ("Logs go to stdout, not to files.", "Audit records go to files, not to stdout."),
+        ("Use ruff instead of flake8.", "Use uv instead of pip."),
+        ("We write docs in Markdown, not in reStructuredText.", "The README is written in Markdown."),
+    ):
+        assert (found(one, other), found(other, one)) == (None, None)
