@@ -69,6 +69,8 @@ _REFUSALS = ("not ", "don't ", "never ", "no longer ")
 _IF = r"\b(?:if|when|who|that|which|because)(?: \w{1,12})?(?: do| does| did)? \Z"
 _NAMED = r"[`'\"]?,? ?(?:(?:user|system|assistant|model|role)\b[`'\"]? ?)?(?:[.,;)](?: |\Z|\n)|\Z|(?:and|or|around|marks?|opens?|closes?|tokens?|markers?|tags?|blocks?|messages?|role|is|are|as|for|parts?|turns?|yourself|before)\b)"
 _NAMED_SETTING = r"[\w.-]{1,80}[\"']?[:=] ?[\"']?\$\{\{ ?[\w.-]{1,80} ?\}\}"
+_LINE_SIGNS = r"\n(?:(?:[+>#*|;%]|//|-(?! )) ?){1,4}"
+"""The signs at the beginning of a line of a diff, a comment or a quotation; a dash before a blank begins an item of a list."""
 _OPEN = r"[\"“”«„`]|(?<!\w)['‘]"
 _CLOSE = r"[\"“”»`]|['’](?!\w)"
 
@@ -163,13 +165,15 @@ def _applies(rule: InjectionRule, forms: Sequence[str]) -> bool:
 
 
 def _forms(low: str) -> list[str]:
-    """A text by lines, and with the lines of each paragraph joined, where that differs: an order may be wrapped."""
+    """A text by lines, and with the lines of each paragraph joined, where that differs: an order may be wrapped, also in a
+    comment, a quotation or a diff."""
     # A setting such as `token: ${{ secrets.NAME }}` in a workflow only names a secret and reveals none.
     plain = compiled(_NAMED_SETTING).sub("", low) if "${{" in low else low
     by_line = plain.replace("*", "")
     if "\n" not in by_line:
         return [by_line]
-    return [by_line, plain.replace("\n\n", "\f").replace("\n", " ").replace("\f", "\n").replace("*", "")]
+    bare = compiled(_LINE_SIGNS).sub("\n", plain)
+    return [by_line, bare.replace("\n\n", "\f").replace("\n", " ").replace("\f", "\n").replace("*", "")]
 
 
 @cache
