@@ -53,19 +53,29 @@ def state_of_commits(workspace: Workspace) -> str:
     return ""
 
 
+def is_own_repository(root: str) -> bool | None:
+    """Whether the working directory is in the repository of the store at `root`, and not in another one, such as a submodule;
+    None where one of them is in none."""
+    from memcli.git.index_file import common_dir
+    from memcli.git.repository import find_repository
+
+    with suppress(NotFoundError, ProviderError):
+        own, here = find_repository(os.path.dirname(root)), find_repository(os.getcwd())
+        return common_dir(own.git_dir()) == common_dir(here.git_dir())
+    return None
+
+
 def lost_commits(root: str) -> Callable[[Collection[str]], Collection[str]]:
     """A function that returns those of some commits that are reachable from no branch of the repository; none where the working
     directory is in another repository than the store at `root`, to which the commits belong."""
 
     def find(commits: Collection[str]) -> Collection[str]:
-        from memcli.git.index_file import common_dir
         from memcli.git.repository import find_repository
         from memcli.git.tree import unreachable
 
         with suppress(NotFoundError, ProviderError):
-            own, here = find_repository(os.path.dirname(root)), find_repository(os.getcwd())
-            if common_dir(own.git_dir()) == common_dir(here.git_dir()):
-                return unreachable(own, commits)
+            if is_own_repository(root):
+                return unreachable(find_repository(os.path.dirname(root)), commits)
         return ()
 
     return find

@@ -287,3 +287,24 @@ def test_a_dry_run_and_a_proposal_read_all(history: Path, run: Run, read: list[s
     assert run("ingest", "--git", "HEAD", "--propose", "--json").json["proposed"] == 2
     assert len(read) == 6
     assert counts(run) == (0, 0, 2, 0)
+
+
+def test_the_store_of_the_repository_around_is_not_that_of_a_nested_one(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".git").rmdir()
+    for folder in (tmp_path, tmp_path / "sub"):
+        folder.mkdir(exist_ok=True)
+        git(folder, "init", "-q", "-b", "main")
+        (folder / "README.md").write_text(f"The text of {folder.name}.\n")
+        git(folder, "add", "README.md")
+        git(folder, "commit", "-q", "-m", "one")
+    run("init")
+    run("ingest", "README.md")
+    monkeypatch.chdir(tmp_path / "sub")
+    for what in (["."], ["--git", "HEAD"], ["--staged"]):
+        done = run("ingest", *what)
+        assert (done.code, done.out) == (2, "")
+        assert "this folder is in another repository than the store at" in done.err
+    assert "sub" not in run("list", "-s", "repo", "--json").out
+    assert run("ingest", "README.md", "--root", str(tmp_path / ".memory")).code == 0

@@ -51,6 +51,7 @@ def command(session: CommandContext, options: IngestOptions) -> int:
     """
     from memcli.store.layout import find_work_tree
     from memcli.wiring.roots import locate, make_store
+    from memcli.wiring.sources import is_own_repository
 
     propose = options.propose or bool(os.environ.get("MEMCLI_PROPOSE"))
     with ExitStack() as temporary:
@@ -61,9 +62,20 @@ def command(session: CommandContext, options: IngestOptions) -> int:
             opened = session.open(root=make_store({"root": folder}, os.environ)[0])
         else:
             opened = session.open(create=not options.dry_run)
+        if not _is_named(session) and is_own_repository(opened.root) is False:
+            # Its files and commits would take the places of those of the repository that has the store.
+            raise UsageError(
+                f"this folder is in another repository than the store at {opened.root}",
+                "run `memcli init` here, or name the store with --root",
+            )
         workspace = opened if propose else opened.over_repo()  # an accepted proposal is stored in `main`, not in `repo`
         source = _source(workspace, options, reads_all=propose or options.dry_run)
         return _ingest(session, workspace, source, options.dry_run, propose)
+
+
+def _is_named(session: CommandContext) -> bool:
+    """Whether a user names the store, which is not just the nearest one."""
+    return bool(session.options.get("root") or os.environ.get("MEMCLI_ROOT") or session.options.get("store"))
 
 
 _MANY = 50
