@@ -412,6 +412,10 @@ def _explain(complaint: str, directory: str) -> MemcliError:
         return NotFoundError(
             f"a bare repository has no work tree: {where}", "run the command in a clone with a work tree"
         )
+    if "promisor remote" in low:
+        return ProviderError(
+            f"a partial clone lacks files, and memcli fetches nothing: {where}", "`git log -p > /dev/null` fetches them"
+        )
     lines = [line for line in complaint.splitlines() if line.startswith(("fatal:", "error:"))] or complaint.splitlines()
     # The message may quote text of the repository, which an agent reads with the error.
     fault = quotable(lines[-1].split(": ", 1)[-1] if lines else "") or "no error message that can be shown"

@@ -308,3 +308,18 @@ def test_the_store_of_the_repository_around_is_not_that_of_a_nested_one(
         assert "this folder is in another repository than the store at" in done.err
     assert "sub" not in run("list", "-s", "repo", "--json").out
     assert run("ingest", "README.md", "--root", str(tmp_path / ".memory")).code == 0
+
+
+def test_what_a_partial_clone_lacks_is_not_fetched_but_said(
+    run: Run, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(repository, "a.txt", "x\n", "one")
+    git(repository, "config", "uploadpack.allowFilter", "true")
+    git(tmp_path, "clone", "-q", "--filter=blob:none", "--no-checkout", repository.as_uri(), "partial")
+    monkeypatch.chdir(tmp_path / "partial")
+    run("init")
+    done = run("ingest", "--git", "HEAD")
+    assert (done.code, done.out) == (7, "")
+    assert "a partial clone lacks files, and memcli fetches nothing" in done.err
+    git(tmp_path / "partial", "log", "-p")
+    assert run("ingest", "--git", "HEAD", "--json").json["created"] == 1
