@@ -194,8 +194,8 @@ complete -c memcli -n '__memcli_at check recall' -l color -r -f -a 'auto always 
 complete -c memcli -n '__memcli_at check recall' -l no-pager -d 'Do not show long output through a pager.'
 complete -c memcli -n '__memcli_at check recall' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at check recall' -F
-complete -c memcli -n '__memcli_at check secrets' -l history -d 'Scan every version in git, on all branches.'
-complete -c memcli -n '__memcli_at check secrets' -l staged -d 'Scan the staged changes.'
+complete -c memcli -n '__memcli_at check secrets' -l history -d 'Scan every version of the store in git, on all branches.'
+complete -c memcli -n '__memcli_at check secrets' -l staged -d 'Scan the staged files of the store.'
 complete -c memcli -n '__memcli_at check secrets' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo and journal].'
 complete -c memcli -n '__memcli_at check secrets' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'
 complete -c memcli -n '__memcli_at check secrets' -l json -d 'Print the result as JSON.'

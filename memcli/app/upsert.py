@@ -92,7 +92,7 @@ class Upserter:
     def supersede(self, ref: str, candidate: Candidate) -> dict[str, Json]:
         """Adds a candidate that supersedes the memory that `ref` names; returns the outcome.
 
-        It inherits path, kind, tags and pin unless it has its own. Raises NotFoundError, UsageError.
+        It inherits path, kind, tags and pin unless it has its own, or was stored before. Raises NotFoundError, UsageError.
         """
         old = find(self.draft, ref)
         candidate = replace(candidate, given=self._resolved(candidate.given))  # before the old memory gives up its path
@@ -100,9 +100,16 @@ class Upserter:
             raise UsageError(
                 f"memory {old.id} cannot supersede itself", "store the new text without the id of the old memory"
             )
+        named = old
         if not _PLACE & candidate.given.keys() and (same := self._existing(candidate)) is not None:
-            candidate = replace(candidate, given={**candidate.given, "id": same.id, "path": same.path})
-        inherited = {"path": old.path, "kind": old.kind, "tags": old.tags, **({"pinned": True} if old.pinned else {})}
+            candidate = replace(candidate, given={**candidate.given, "id": same.id})
+            named = same
+        inherited = {
+            "path": named.path,
+            "kind": named.kind,
+            "tags": named.tags,
+            **({"pinned": True} if old.pinned else {}),
+        }
         candidate = replace(candidate, given={**inherited, **candidate.given})
         # It ends now, or when it had ended before, but not before it began.
         until = max(min(old.valid_until or self._now, self._now), old.valid_from or "")

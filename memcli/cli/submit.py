@@ -104,9 +104,10 @@ def report_one(
     room, room_json = _room(stored)
     text = f"{outcome.status} {outcome.id} {outcome.path}{redaction_note(outcome.redactions)}{room}"
     is_accepted = resolution is not None and resolution.is_accepted
+    ended = [f"supersedes {options.supersedes}"] if options.supersedes and outcome.status != "proposed" else []
     session.output.confirm(
         {**outcome.to_json(), **_context_tokens(candidate), **room_json},
-        "\n".join([text, *found_lines([outcome], is_accepted=is_accepted)]),
+        "\n".join([text, *ended, *found_lines([outcome], is_accepted=is_accepted)]),
     )
     _note_untrusted(session, [outcome])
     if outcome.status != "created":

@@ -130,9 +130,11 @@ def test_a_chain_of_successors_at_one_path_may_end_with_a_memory_that_is_there()
     assert by_path(space)["a"].raw == "Four."
     assert len(by_path(space)) == 4
     assert [m.raw for m in space.objects if m.superseded_by is None] == ["Four."]
-    space, _ = told(Space("main"), candidate("MySQL.", path="a"), candidate("PostgreSQL.", path="b"))
+    stored = candidate("PostgreSQL.", path="b", kind="decision", tags=("db",))
+    space, _ = told(Space("main"), candidate("MySQL.", path="a", kind="fact", tags=("old",)), stored)
     space, (outcome,) = told(space, candidate("PostgreSQL."), supersedes="a")
     assert outcome["id"] == space.find("b").id
+    assert (space.find("b").kind, space.find("b").tags) == ("decision", ("db",)), "as it was stored"
     assert space.find("a").superseded_by == space.find("b").id
     assert len(space.objects) == 2
 

@@ -105,8 +105,8 @@ class Memory:
 
         Parameters:
             files: Files to scan [default: the files of the store].
-            history: Scan every version in git, on all branches.
-            staged: Scan the staged changes.
+            history: Scan every version of the store in git, on all branches.
+            staged: Scan the staged files of the store.
             space: The space to use, for this call.
         """
     def check_store(
