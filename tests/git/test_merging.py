@@ -45,6 +45,10 @@ def test_both_edit_the_same_field(team: Team) -> None:
     assert found.raw == found.summary_micro == "We chose SQLite."
     assert [(n["field"], n["value"]) for n in found.metadata["conflicts"]] == [("raw", "We chose MySQL.")]
     assert found.version == 3
+    team.memcli("edit", "db/choice", "--set", "pinned=true")
+    assert "conflicts" in team.at("db/choice").metadata
+    team.memcli("edit", "db/choice", "--text", "We chose SQLite, and MySQL for reports.")
+    assert "conflicts" not in team.at("db/choice").metadata
 
 
 def test_a_merge_that_brings_back_what_was_purged_says_so(team: Team) -> None:
