@@ -15,9 +15,15 @@ from memcli.render import as_prompt
 from memcli.render.as_prompt import entry, score_text, section_text
 from memcli.render.clean import age, clean, clean_line, columns, cut, grid, inert, styled, terminal_width, wrapped
 from memcli.safety.recalled import HEADER
+from memcli.text.words import query_terms, terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memcli.model.memory import Memory
 
 _INDENT = "  "
 _LEAST_SOURCE = 12
+_DIFF = "diff"
 
 
 def render(bundle: Bundle, most_lines: int | None = None) -> str:
@@ -59,13 +65,31 @@ def _entry(number: int, section: Section, bundle: Bundle, width: int | None, mos
     shown = [one for line in text.splitlines() for one in wrapped(line, width, _INDENT)]
     # One line more is printed: the line that stands for the rest would be as long.
     if width is not None and most_lines is not None and len(shown) - most_lines > 1:
-        shown = [line for line in shown if line.strip()]  # of so few places blank lines take none
+        shown = _without_context(shown, memory) if memory.kind == _DIFF else [line for line in shown if line.strip()]
         if (more := len(shown) - most_lines) > 1:
-            shown[most_lines:] = [styled(f"{_INDENT}… {more} more lines: memcli get {name}", "dim")]
+            shown = _telling(shown, most_lines, bundle.query.topic)
+            shown.append(styled(f"{_INDENT}… {more} more lines: memcli get {name}", "dim"))
     lines += shown
     if bundle.query.explain:
         lines.append(styled(f"{_INDENT}{score_text(section)}", "dim"))
     return "\n".join(lines)
+
+
+def _without_context(lines: Sequence[str], memory: Memory) -> list[str]:
+    """The lines of a diff without unchanged ones and the name of its file, which is in the head: of so few places they take none,
+    so that a removed line is not shown without the one in its place."""
+    source = memory.metadata.get("source")
+    bare = ((line, line.removeprefix(_INDENT)) for line in lines)
+    return [line for line, text in bare if text.strip() and not text.startswith(" ") and text != source]
+
+
+def _telling(lines: Sequence[str], most: int, topic: str) -> list[str]:
+    """The first line, and of the others those in a row that have the most words of the topic: at most `most` lines in all."""
+    wanted = frozenset(query_terms(topic))
+    words = [wanted.intersection(terms(line)) for line in lines]
+    starts = range(1, len(lines) - most + 2)
+    start = max(starts, key=lambda n: (len(frozenset().union(*words[n : n + most - 1])), -n))
+    return [lines[0], *lines[start : start + most - 1]]
 
 
 def _notes(bundle: Bundle) -> Iterator[str]:

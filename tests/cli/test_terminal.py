@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -89,6 +90,24 @@ def test_an_answer_has_five_lines_and_says_how_to_read_the_rest(store: Path) -> 
     assert found
     assert len(text.partition("\n")[2].split("\n   …")[0].splitlines()) < 10
     assert "more lines" not in shown(store, 80, "recall", "which database?", "-v")
+
+
+def test_the_lines_that_are_shown_are_those_of_the_question(store: Path, run: Run) -> None:
+    lines = [f"Paragraph {n} is about wool and yeast." for n in range(20)]
+    lines[14] = "The quokka sleeps at noon."
+    run("remember", "\n".join(["Animals", *lines]), "--path", "animals", "--kind", "fact")
+    text = SHAPES.sub("", shown(store, 80, "recall", "when does the quokka sleep?", "--limit", "1"))
+    assert "\n  Animals\n" in text
+    assert "\n  The quokka sleeps at noon.\n" in text
+
+
+def test_a_removed_line_is_shown_with_the_one_in_its_place(store: Path, run: Run) -> None:
+    diff = "Drop old versions\n\na.rst\n@@ Version 8\n one\n two\n three\n-Drop Python 3.7.\n+Drop Python 3.7 to 3.9.\n four\n five"
+    given = {"raw": diff, "kind": "diff", "path": "code/a.rst/1", "metadata": {"source": "a.rst"}}
+    run("remember", "--object", json.dumps(given))
+    text = SHAPES.sub("", shown(store, 80, "recall", "which Python was dropped?", "--limit", "1"))
+    shape = ["  Drop old versions", "  @@ Version 8", "  -Drop Python 3.7.", "  +Drop Python 3.7 to 3.9."]
+    assert text.splitlines()[1:5] == shape
 
 
 def test_colours_mean_something_and_can_be_refused_and_forced(
