@@ -44,6 +44,11 @@ def test_an_empty_password_is_none() -> None:
         assert Detector({}, lambda _: "").redact(text) == (text, [])
 
 
+def test_the_setting_below_an_empty_password_is_no_password() -> None:
+    for text in ("+password=\n+name=x", "db.password=\ndb.name=shop_prod"):
+        assert Detector({}, str).redact(text) == (text, [])  # type: ignore[arg-type]
+
+
 def test_what_follows_the_name_of_a_folder_is_no_password() -> None:
     befores = ("login admin/", "login: ann / ", "2026-05-03-slow-login-9f2c/")
     assert [judged("login", "hunter2-4f2b61", before, "") for before in befores] == [True, True, False]

@@ -86,6 +86,7 @@ _LONGEST_NAME = 60
 _NAME = re.compile(r"(?:[^\W\d_][\w-]* ){0,2}[\w.'-]+\Z")
 _LONG_NAME = re.compile(r"[\w.-]{3,80}")
 _TYPED = re.compile(r"([\w.-]+)\s*:\s*[\w\[\]| .]+[\t ]*=\s*(?:[brfuBRFU]{0,2}\\?[\"'`]|)\Z")
+_SETTING = re.compile(r"[+-]?[A-Za-z][\w.-]*=")
 _DIGEST_LIKE = re.compile(r"[0-9a-f]{7,12}\Z|[0-9a-f]{40}\Z")
 _ARN = re.compile(r"\barn:\S*\Z")
 
@@ -216,6 +217,8 @@ def is_prose_password(value: str, before: str, after: str) -> bool:
     """Whether the word after `the password is` is a password, and not a word of the sentence or code."""
     is_quoted = before[-1:] in QUOTES
     if MARKUP.search(value) or (is_quoted and STRING_ENDS.match(value)):
+        return False
+    if before.endswith("\n") and _SETTING.match(value):  # the next setting, below an empty one
         return False
     return after != "(" and not is_reference(value) and is_spoken_password(value.strip("*_"), is_quoted=is_quoted)
 
