@@ -16,7 +16,7 @@ from memcli.codec.space import memory_digest
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.catalogue import CatalogueFilter, Counts
 from memcli.model.memory import Memory
-from memcli.model.names import MEMORY_MARK, SHORTEST, ids_of
+from memcli.model.names import MEMORY_MARK, SHORTEST, ids_of, listed_spaces
 from memcli.model.space import Policy, Space, find_reference
 from memcli.record import Record, replace
 from memcli.safety.screening import Overview, screened
@@ -265,8 +265,7 @@ def find_in(spaces: Sequence[SpaceReader], ref: str) -> tuple[SpaceReader, Memor
             hint = error.hint
             if len(spaces) == 1:
                 raise
-    names = " and ".join(repr(space.name) for space in spaces)
-    raise NotFoundError(f"no memory {ref!r} in spaces {names}", hint)
+    raise NotFoundError(f"no memory {ref!r} in {listed_spaces([space.name for space in spaces])}", hint)
 
 
 def placed(memory: Memory, space: str) -> Memory:
@@ -378,5 +377,5 @@ def _shown(workspace: Workspace, space: str, memory: Memory) -> Memory:
 
 def nothing_under(workspace: Workspace, path: str) -> NotFoundError:
     """The error for a path that no memory is at or below."""
-    names = " and ".join(repr(name) for name in workspace.spaces_to_read)
-    return NotFoundError(f"nothing at {path!r} in space {names}", "`memcli list --tree` shows the paths")
+    where = listed_spaces(workspace.spaces_to_read)
+    return NotFoundError(f"nothing at {path!r} in {where}", "`memcli list --tree` shows the paths")

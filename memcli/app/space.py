@@ -84,7 +84,7 @@ def index_status(workspace: Workspace) -> dict[str, Json]:
     for over, name in _indexed(workspace):
         with opened(over, name) as (_, view):
             counts.update(view.status())
-    return {"space": workspace.space, **counts, "embedder": workspace.index.embedder()}
+    return {"spaces": list(workspace.spaces_to_read), **counts, "embedder": workspace.index.embedder()}
 
 
 def _indexed(workspace: Workspace) -> list[tuple[Workspace, str]]:

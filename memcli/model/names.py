@@ -211,6 +211,11 @@ def _path_problem(path: str) -> str:
     return ""
 
 
+def listed_spaces(names: Sequence[str]) -> str:
+    """Names of spaces for a message: `space 'main'`, or `spaces 'main' and 'repo'`."""
+    return f"{'space' if len(names) == 1 else 'spaces'} {' and '.join(map(repr, names))}"
+
+
 def counted(number: int, one: str, many: str = "") -> str:
     """A number with its noun: `1 memory`, `2 memories`; without `many` the plural ends in s."""
     return f"{number} {one if number == 1 else many or f'{one}s'}"

@@ -177,7 +177,7 @@ def test_a_recall_does_not_wait_for_thousands_of_vectors(run: Run, monkeypatch: 
         assert by_words.json["sections"][0]["path"] == "zoo/1"
         assert by_words.err == ""
         assert run("store", "index", "--json").json["vectors"] == 1
-        assert run("store", "index", "embed").out == "3 vectors of space main\n"
+        assert run("store", "index", "embed").out == "3 vectors of space 'main'\n"
         by_both = run("recall", "okapi", "--json")
         assert not {"degraded", "missing_vectors"}.intersection(by_both.json)
         for n, animal in enumerate(("gnu", "kudu", "emu"), 3):
@@ -208,7 +208,7 @@ def test_doctor_stats_schema_index(run: Run, tmp_path: Path) -> None:
     remember(run, "We chose PostgreSQL.", "--path", "db")
     assert run("doctor").code == 0
     assert run("status", "--stats", "--json").json["objects"] == 1
-    assert run("store", "index", "rebuild").out == "indexed 1 memories of space main\n"
+    assert run("store", "index", "rebuild").out == "indexed 1 memories of space 'main'\n"
     assert run("store", "index", "--json").json["objects"] == 1
     for what in ("space", "object", "policy", "bundle", "export"):
         assert run("schema", what).json["$schema"].startswith("https://json-schema.org/")

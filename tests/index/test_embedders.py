@@ -115,7 +115,7 @@ def test_a_killed_process_loses_one_batch_at_most(tmp_path: Path, run: Run) -> N
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], capture_output=True, check=False)
     assert done.returncode == -9
     assert json.loads(run("store", "index", "--json").out)["vectors"] == 6
-    assert run("store", "index", "embed").out == "10 vectors of space main\n"
+    assert run("store", "index", "embed").out == "10 vectors of space 'main'\n"
 
 
 def test_what_is_wrong_is_one_line(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from memcli.cli.options import DRY_RUN, REQUIRED, Options, argument, flag, optio
 from memcli.cli.output import ProgressBar
 from memcli.cli.verb import SHARE, CommandContext, Group, Http
 from memcli.errors import CorruptError, MemcliError, ProviderError, UsageError
-from memcli.model.names import counted
+from memcli.model.names import counted, listed_spaces
 from memcli.model.space import ADMIN, READER
 from memcli.record import as_dict
 from memcli.wiring import extra
@@ -354,17 +354,18 @@ def index(session: CommandContext, options: IndexOptions) -> None:
                 "no embedder: no vectors were computed", "set MEMCLI_EMBEDDER=onnx to use the built-in model"
             )
         data = index_status(workspace)
-        session.output.confirm(data, f"{data['vectors']} vectors of space {workspace.space}")
+        session.output.confirm(data, f"{data['vectors']} vectors of {listed_spaces(data['spaces'])}")
         return
     workspace = session.open()
     if options.action == "rebuild":
         for name in workspace.spaces_to_read:
             workspace.index.rebuild(name)
         data = index_status(workspace)
-        session.output.confirm(data, f"indexed {data['objects']} memories of space {workspace.space}")
+        session.output.confirm(data, f"indexed {data['objects']} memories of {listed_spaces(data['spaces'])}")
     else:
         data = index_status(workspace)
-        session.output.answer(data, "\n".join(f"{name:<8}  {value}" for name, value in data.items()))
+        lines = {**data, "spaces": ", ".join(data["spaces"])}
+        session.output.answer(data, "\n".join(f"{name:<8}  {value}" for name, value in lines.items()))
 
 
 class FmtOptions(Options):
