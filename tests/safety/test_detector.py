@@ -270,3 +270,14 @@ def test_an_address_alone_and_in_a_diff_is_found_and_a_decorator_or_a_call_is_no
         assert "acme" not in detector().redact(text)[0]
     for text in ("+@pytest.mark.parametrize(x)", "-@app.route.get", "+@click.option", "see foo@bar.baz() for more"):
         assert detector().redact(text)[0] == text
+
+
+def test_the_secret_of_a_cluster_is_found_in_a_hunk_that_does_not_show_its_kind() -> None:
+    def redacted(*lines: str) -> str:
+        return detector().redact("\n".join(("Add a key", "", "a.yaml", *lines)))[0]
+
+    shown = redacted("@@ data:", "   one: aHVudGVyMg==", "+  two: c2VjcmV0LXZhbHVl", " type: Opaque")
+    assert shown.endswith("one: [REDACTED:assigned_secret]\n+  two: [REDACTED:assigned_secret]\n type: Opaque")
+    assert redacted("@@ stringData:", "+  password: hunter2-plus").endswith("password: [REDACTED:assigned_secret]")
+    for plain in ("warnings", "db.example.org", "20200101"):
+        assert redacted("@@ data:", f"   level: {plain}", "+  two: c2VjcmV0LXZhbHVl").count("REDACTED") == 0

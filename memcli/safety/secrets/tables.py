@@ -14,9 +14,12 @@ _MOST_ROWS = 200
 _MOST_COLUMNS = 40
 _HEAD = re.compile(r"[\w][\w ./()#-]{0,30}\Z")
 _RULER = re.compile(r"[\s|:+=-]+\Z")
-_DATA = re.compile(rb"[+\t -]*(?:data|stringData):\s*\Z")
+_DATA = re.compile(rb"(?P<hunk>@@.* )?[+\t -]*(?P<name>data|stringData):\s*\Z")
 _ENTRY = re.compile(rb"([+\t -]*)[\"']?[\w.-]+[\"']?:[\t ]+[\"']?([^\s\"']{6,})[\"']?\s*\Z")
 _IS_SECRET = re.compile(rb"(?m)^[+\t -]*kind:[\t ]*[\"']?Secret\b")
+_BASE64 = re.compile(
+    r"(?=.*[A-Z].*[a-z0-9=]|.*[a-z0-9].*[A-Z])(?:[0-9A-Za-z+/]{4})+(?:[0-9A-Za-z+/]{2}(?:==|[0-9A-Za-z+/]=))?\Z"
+)
 _WRAPPING = " \t\"'`*_"
 
 
@@ -27,8 +30,8 @@ Cell = tuple[int, int, str]
 def secret_cells(data: bytes, start: int) -> tuple[list[Cell], int]:
     """The secrets in the rows below the header line at `start`, and the offset of the end of the table."""
     end = line_end(data, start)
-    if _DATA.match(data[start:end]):
-        return _entries(data, start, end), end
+    if head_of_data := _DATA.match(data[start:end]):
+        return _entries(data, start, end, head_of_data), end
     head = data[start:end].decode("utf-8", "replace")
     for delimiter in ("|", "\t", ";", ","):
         names = (
@@ -43,20 +46,27 @@ def secret_cells(data: bytes, start: int) -> tuple[list[Cell], int]:
     return [], end
 
 
-def _entries(data: bytes, start: int, end: int) -> list[Cell]:
-    """The values below the line `data:` from `start` to `end`, if it is in the manifest of a Secret."""
+def _entries(data: bytes, start: int, end: int, head: re.Match[bytes]) -> list[Cell]:
+    """The values below the line `data:` from `start` to `end`, which is `head`, if it is in the manifest of a Secret. As the head
+    of a hunk, which does not show the kind of the manifest, it is if its values are in base64; others have no `stringData`."""
     first, last = data.rfind(b"\n---", 0, start) + 1, data.find(b"\n---", end)
+    is_hunk = head["hunk"] is not None
+    if not is_hunk and not _IS_SECRET.search(data, first, last if last >= 0 else len(data)):
+        return []
     found: list[Cell] = []
-    if not _IS_SECRET.search(data, first, last if last >= 0 else len(data)):
-        return found
-    depth = _depth(data[start:end])
+    depth = 1 if is_hunk else _depth(data[start:end])
+    must_be_base64 = is_hunk and head["name"] == b"data"
     for _ in range(_MOST_ROWS):
         start, end = end + 1, line_end(data, end + 1)
         line = data[start:end]
         if not line.strip() or _depth(line) <= depth:
             break
-        entry = _ENTRY.match(line)
-        if entry and not is_reference(value := entry[2].decode("utf-8", "replace")):
+        if (entry := _ENTRY.match(line)) is None:
+            continue
+        value = entry[2].decode("utf-8", "replace")
+        if must_be_base64 and not _BASE64.match(value):
+            return []
+        if not is_reference(value):
             found.append((start + entry.start(2), start + entry.end(2), value))
     return found
 
