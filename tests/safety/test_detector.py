@@ -281,3 +281,10 @@ def test_the_secret_of_a_cluster_is_found_in_a_hunk_that_does_not_show_its_kind(
     assert redacted("@@ stringData:", "+  password: hunter2-plus").endswith("password: [REDACTED:assigned_secret]")
     for plain in ("warnings", "db.example.org", "20200101"):
         assert redacted("@@ data:", f"   level: {plain}", "+  two: c2VjcmV0LXZhbHVl").count("REDACTED") == 0
+
+
+def test_a_password_after_a_colon_is_found_also_on_the_next_line() -> None:
+    for text in ("The password is: {}", "the passphrase was: {}", "the password is:\n{}", "Password:\n\n    {}"):
+        assert detector().redact(text.format("q7W-x9Zt4m"))[0] == text.format("[REDACTED:prose_password]")
+    for text in ("The password is: wrong", "The password is: see the vault", "What the password is: a secret."):
+        assert detector().redact(text) == (text, [])
