@@ -22,6 +22,7 @@ from memcli.model.memory import RULE_KINDS, TRIGGERED_KINDS
 from memcli.model.recall import (
     ALL_FILTERED,
     ANCHOR,
+    ANSWERED,
     BELOW_FLOOR,
     EMPTY_DIFF,
     EMPTY_SPACE,
@@ -326,6 +327,11 @@ def answer(places: Sequence[SearchedSpace], label: str, query: Query) -> Bundle:
     pinned = [hit for f in found for hit in f.pinned]
     reader = Reader(found)
     sections, withheld = reader.choose(query, matched, query.limit, _ranked(query, found))
+    if not query.is_prompt:
+        least = _least_beside(sections)
+        sections = tuple(s for s in sections if s.score >= least or s.is_lead or s.memory.pinned)
+        leading = {id(hit) for f in found for hit in f.leads}
+        matched = [hit for hit in matched if hit.score >= least or hit.entry.pinned or id(hit) in leading]
     confidence = _confidence(sections, found)
     if withheld and confidence is not None:
         # It counted what is withheld, which may have been all that answers: what is left is judged by itself.
@@ -352,6 +358,19 @@ def answer(places: Sequence[SearchedSpace], label: str, query: Query) -> Bundle:
         untrusted_pins=withheld_pins,
         is_from_clone=any(not place.workspace.trust.is_accepted for place in places),
     )
+
+
+BESIDE_AN_ANSWER = 0.35
+"""The least share of the score of an answer for what is shown beside it."""
+
+
+def _least_beside(sections: Sequence[Section]) -> float:
+    """The least score of a section beside the best one, if that answers; 0 otherwise. The best of a space, or of a style in it, may
+    have nothing to do with a question that another one answers."""
+    # Of what is shown: a memory that is withheld must not keep others out.
+    best = max((s for s in sections if not s.is_lead), key=lambda s: s.score, default=None)
+    is_answer = best is not None and best.confidence is not None and best.confidence >= ANSWERED
+    return BESIDE_AN_ANSWER * best.score if best is not None and is_answer else 0.0
 
 
 def _confidence(sections: Sequence[Section], found: Sequence[SpaceHits]) -> float | None:

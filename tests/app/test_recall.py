@@ -62,6 +62,20 @@ def test_what_several_places_found_is_merged_by_score_and_space() -> None:
     assert [h.entry.id for h in order([read, told], 2, lambda one: int(one is read))] == ["z", "a"]
 
 
+def test_far_below_an_answer_is_nothing_but_pins(workspace: Workspace) -> None:
+    read = {"kind": "diff", "provenance": {"source": "observed"}}
+    put(
+        workspace,
+        memory("answer", raw="The quxblorp gateway needs two hops, and the quxblorp gateway has no cache."),
+        memory("other", raw="gateway\n\na.py\n@@\n+x = 1", **read),
+        memory("pin", raw="gateway\n\nb.py\n@@\n+y = 1", pinned=True, **read),
+        *(memory(f"f{n:02}", raw=f"Filler number {n} on yeast and wool.") for n in range(20)),
+    )
+    bundle = ask(workspace, "quxblorp gateway hops")
+    assert (bundle.confidence or 0) >= ANSWERED
+    assert (sorted(ids(bundle)), bundle.matched) == (["answer", "pin"], 2)
+
+
 def test_a_pin_that_does_not_match_comes_apart(workspace: Workspace) -> None:
     put(
         workspace,
