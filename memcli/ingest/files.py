@@ -295,9 +295,11 @@ def _candidates(
     if date:
         fields["created_at"] = date
     code = CodeLines(text)
-    # Before it is cut: a part of a key is not known as one.
-    clean, kinds = redact(text)
-    found = pieces(name, kind, clean)
+    found = pieces(name, kind, text)
+    # A file is redacted before it is cut, as a part of a key is not known as one; if it is not cut, as any memory.
+    clean, kinds = redact(text) if len(found) > 1 else (text, {})
+    if kinds:
+        found = pieces(name, kind, clean)
     # Else all sections, also those of old releases, would have the date of the last change of the changelog.
     released = _release_dates(found, root_folder) if kind == "log" else {}
     for n, piece in enumerate(found):
