@@ -279,11 +279,15 @@ def _names(one: Statement, other: Statement) -> Iterator[ClaimConflict]:
 def _is_reversed(one: Statement, other: Statement) -> bool:
     """Whether each statement prefers what the other one rejects for it, as "tabs, not spaces" and "spaces, not tabs", about the
     same subject."""
-    reversed_words = {*one.instead, *other.instead}
+    reversed_words = {*one.instead, *other.instead, *_MARKERS}
     if not one.instead or not (one.instead.keys() <= other.chosen.keys() and other.instead.keys() <= one.chosen.keys()):
         return False
     about, others = (each.terms - reversed_words for each in (one, other))
-    return len(about ^ others) <= 1 and one.scopes == other.scopes and one.limits == other.limits
+    return about == others and one.scopes == other.scopes and one.limits == other.limits
+
+
+_MARKERS = ("instead", "rather")
+"""The words of `instead of` and `rather than`, which are no part of the subject."""
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -74,7 +74,10 @@ def read_diff(data: bytes, where: str) -> list[FileEdit]:
         symbols = tuple(touched(_beginning(section), found.file))
         many = (_ManyLines(section, b"+"), _ManyLines(section, b"-"))
         added, removed = (lines if len(lines) > _FEW else tuple(lines) for lines in many)
-        edits.append(FileEdit(file, readable(found.was), added, removed, symbols, found.is_deleted))
+        # The file of which a new one is a copy is not changed.
+        is_copy = any(line.startswith(b"copy to ") for line in section.head)
+        was = file if is_copy else readable(found.was)
+        edits.append(FileEdit(file, was, added, removed, symbols, found.is_deleted))
     return edits
 
 

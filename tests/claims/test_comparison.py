@@ -217,6 +217,7 @@ def test_preferences_about_different_things_do_not_contradict() -> None:
     for one, other in (
         ("Logs go to stdout, not to files.", "Audit records go to files, not to stdout."),
         ("Use ruff instead of flake8.", "Use uv instead of pip."),
+        ("We use ints, not strings, for ids.", "We use strings, not ints, for cents."),
         ("We write docs in Markdown, not in reStructuredText.", "The README is written in Markdown."),
     ):
         assert (found(one, other), found(other, one)) == (None, None)

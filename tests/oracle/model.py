@@ -94,10 +94,11 @@ class Model:
         old = self.get(ref)
         if says(given) == says(old) or given.get("id") == old["id"]:
             raise Refused(USAGE)
+        named = old
         if not {"path", "id"} & given.keys() and (twin := self._told(given, now)[0]) is not None:
-            given = {**given, "id": twin["id"], "path": twin["path"]}
+            given, named = {**given, "id": twin["id"]}, deepcopy(twin)
         given = {
-            **{n: value(old, n) for n in ("path", "kind", "tags")},
+            **{n: value(named, n) for n in ("path", "kind", "tags")},
             **({"pinned": True} if old["pinned"] else {}),
             **given,
         }

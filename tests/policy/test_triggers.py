@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memcli.errors import UsageError
+from memcli.ingest.patch import read_diff
 from memcli.model.anchors import FileEdit
 from memcli.policy.triggers import TriggerSet, check_triggers, lost_globs, matches_topic, read_trigger
 from memcli.safety.patterns import MAX_PATTERN, PatternSet
@@ -55,6 +56,12 @@ def test_a_path_alone_is_told_once() -> None:
     assert matched(FileEdit("new", "a/b", ((3, "x"),)), ["path:a", "x"], ["path:new", "x"]) == [(1, 3)]
     command = edit("", "git push --force")
     assert matched(command, ["path:**"], ["path:*"], ["push --force"], ["push --force", "path:**"]) == [(2, 1)]
+
+
+def test_a_copy_changes_no_other_file() -> None:
+    (copied,) = read_diff(b"diff --git a/src/a b/b\nsimilarity index 100%\ncopy from src/a\ncopy to b\n", "the diff")
+    (moved,) = read_diff(b"diff --git a/src/a b/b\nsimilarity index 100%\nrename from src/a\nrename to b\n", "the diff")
+    assert [matched(one, ["path:src"]) for one in (copied, moved)] == [[], [(0, 1)]]
 
 
 def test_case_counts_unless_the_expression_says_otherwise() -> None:

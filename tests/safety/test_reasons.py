@@ -80,5 +80,9 @@ def test_an_order_that_is_wrapped_is_found_behind_the_signs_of_its_lines(sign: s
     assert find_reasons("\n".join(["README.md (added)", "@@", *(sign + line for line in lines)])) == {"instructions"}
 
 
+def test_a_removed_line_and_an_added_one_are_no_sentence() -> None:
+    assert not find_reasons("a.md\n@@\n-ignore all\n+previous instructions are now kept in the wizard")
+
+
 def test_the_items_of_a_list_are_no_sentence() -> None:
     assert not find_reasons("Fix the parser\n\n- skip all preceding\n- instructions of a block")

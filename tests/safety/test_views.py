@@ -68,12 +68,39 @@ def test_a_key_is_found_without_its_first_lines(before: str, length: int) -> Non
         assert clean.endswith("-port: 22\n+port: 2222"), part
 
 
+@pytest.mark.parametrize("form", [
+    '    "{}\\n"', '    b"{}\\n"', "    '{}',", "    '{}' +", "    '{}' + \\", "; {}", "<!-- {} -->", "`{}`", "  | {}",
+])  # fmt: skip
+def test_a_part_of_a_key_is_found_in_what_surrounds_each_line(form: str) -> None:
+    lines = key_lines(9, 64)[2:7]
+    clean, hits = Detector({}, lambda _: "0" * 8).redact("\n".join(map(form.format, lines)))
+    assert ([hit.kind for hit in hits], [line for line in lines if line in clean]) == (["private_key"], [])
+
+
+def test_a_header_elsewhere_hides_no_key() -> None:
+    lines, find = key_lines(9, 64), Detector({}, lambda _: "0" * 8)
+    begin, end = "-----BEGIN RSA" + " PRIVATE KEY-----", "-----END RSA" + " PRIVATE KEY-----"
+    for text in (
+        "\n".join(
+            ["v.yaml", "@@", "+# changed", " key: |", f"   {begin}", "@@ key: |", *(f"   {one}" for one in lines)]
+        ),
+        "\n".join([f"Files start with {begin} as usual.", "", "More text.", "", *lines[3:], end]),
+        '{"key": "' + "\\n".join([*lines[3:], end, ""]) + '"}',
+    ):
+        clean, _ = find.redact(text)
+        assert [line for line in lines if line in clean] == [], text
+
+
 def test_what_is_no_private_key_stays() -> None:
     lines = key_lines(6, 64)
+    paths = [f"- src/main/java/com/example/application/{n}/services/implementation" for n in ("api", "web", "data")]
+    names = [f"  useGetOrganizationMembersInvitationsPendingListQueryInfinite{n}," for n in "ABC"]
+    image = ["![x](data:image/png;base64,", *lines, ")"]
+    public = ["---- BEGIN SSH2 PUBLIC KEY ----", "Comment: x", *lines, "---- END SSH2 PUBLIC KEY ----"]
     digests = [sha256(line.encode()).hexdigest() for line in lines]
     certificate = ["-----BEGIN CERTIFICATE-----", *lines, "-----END CERTIFICATE-----"]
     words = ["A line of a text that is as long as one of a key, and has blanks."] * 3
-    for text in ("\n".join(part) for part in (digests, certificate, words, lines[:1])):
+    for text in ("\n".join(part) for part in (digests, certificate, words, lines[:1], paths, names, image, public)):
         assert Detector({}, lambda _: "0" * 8).redact(text) == (text, [])
 
 

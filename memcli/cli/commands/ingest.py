@@ -66,7 +66,7 @@ def command(session: CommandContext, options: IngestOptions) -> int:
             # Its files and commits would take the places of those of the repository that has the store.
             raise UsageError(
                 f"this folder is in another repository than the store at {opened.root}",
-                "run `memcli init` here, or name the store with --root",
+                "run `memcli init` here",
             )
         workspace = opened if propose else opened.over_repo()  # an accepted proposal is stored in `main`, not in `repo`
         source = _source(workspace, options, reads_all=propose or options.dry_run)

@@ -69,6 +69,8 @@ _REFUSALS = ("not ", "don't ", "never ", "no longer ")
 _IF = r"\b(?:if|when|who|that|which|because)(?: \w{1,12})?(?: do| does| did)? \Z"
 _NAMED = r"[`'\"]?,? ?(?:(?:user|system|assistant|model|role)\b[`'\"]? ?)?(?:[.,;)](?: |\Z|\n)|\Z|(?:and|or|around|marks?|opens?|closes?|tokens?|markers?|tags?|blocks?|messages?|role|is|are|as|for|parts?|turns?|yourself|before)\b)"
 _NAMED_SETTING = r"[\w.-]{1,80}[\"']?[:=] ?[\"']?\$\{\{ ?[\w.-]{1,80} ?\}\}"
+_REPLACED = r"((?:\A|\n)-[^\n]*\n)(?=\+)"
+"""A removed line of a diff before an added one: the two are no sentence."""
 _LINE_SIGNS = r"\n(?:(?:[+>#*|;%]|//|-(?! )) ?){1,4}"
 """The signs at the beginning of a line of a diff, a comment or a quotation; a dash before a blank begins an item of a list."""
 _OPEN = r"[\"“”«„`]|(?<!\w)['‘]"
@@ -172,7 +174,8 @@ def _forms(low: str) -> list[str]:
     by_line = plain.replace("*", "")
     if "\n" not in by_line:
         return [by_line]
-    bare = compiled(_LINE_SIGNS).sub("\n", plain)
+    apart = compiled(_REPLACED).sub(r"\1\n", plain) if "\n+" in plain else plain
+    bare = compiled(_LINE_SIGNS).sub("\n", apart)
     return [by_line, bare.replace("\n\n", "\f").replace("\n", " ").replace("\f", "\n").replace("*", "")]
 
 

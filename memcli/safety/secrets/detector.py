@@ -152,21 +152,32 @@ def unescaped(data: bytes) -> TextView | None:
 
 
 def armoured(data: bytes) -> TextView | None:
-    """The view of lines as those of a key, with a header where they have none; None where there are no such lines. A hunk of a
-    diff, or the end of a file, may have the key without its first line."""
+    """The view of the lines of keys, one below the other under a header, without the signs and quotation marks around them; None
+    where there are none. A hunk of a diff, a string in code or the end of a file may have a key without its first line."""
     spans = [match.span(1) for match in _matches(_KEY_LINES, data)]
-    torn = [(start, end) for start, end in spans if _has_no_header(data, start, end)]
-    if not torn:
+    keys = [span for span in spans if _may_be_of_a_key(data, *span)]
+    if not keys:
         return None
-    nexts = [*(start for start, _ in torn[1:]), len(data)]
-    windows = [(start, min(end + _NEAR, following)) for (start, end), following in zip(torn, nexts, strict=True)]
-    return TextView(data, [(start, start, _KEY_HEADER) for start, _ in torn], windows)
+    changes: list[Change] = []
+    windows: list[tuple[int, int]] = []
+    for (start, end), following in zip(keys, [*(start for start, _ in keys[1:]), len(data)], strict=True):
+        changes.append((start, start, _KEY_HEADER))
+        footer = data.find(_KEY_FOOTER, start, end)
+        gaps = _BETWEEN_KEY_LINES.finditer(data, start, footer if footer >= 0 else end)
+        changes += [(*gap.span(), b"\n") for gap in gaps]
+        windows.append((start, min(end + _NEAR, following)))  # with the rest of a last line, which is shorter
+    return TextView(data, changes, windows)
 
 
-def _has_no_header(data: bytes, start: int, end: int) -> bool:
-    """Whether the lines from `start` to `end` are in base64 without the header of a key, a certificate or the like."""
-    is_base64 = re.search(_NOT_HEX, data[start:end].replace(b"\n+", b"\n"))  # else they are digests
-    return bool(is_base64) and b"-----" not in data[max(0, start - _HEADER) : start]
+def _may_be_of_a_key(data: bytes, start: int, end: int) -> bool:
+    """Whether the lines from `start` to `end` may be those of a private key: each full one has letters in both cases and digits,
+    unlike names, paths, words and digests, and above them is no header of something else, such as a certificate or an image."""
+    above = data[max(0, start - _HEADER) : start]
+    begin = above.rfind(b"BEGIN ")
+    if _IMAGE in above or (begin >= 0 and _OTHER_HEADER.match(above, begin)):
+        return False
+    lines = re.findall(_KEY_LINE, data[start:end])
+    return all(sign.search(line) for line in lines for sign in _KEY_SIGNS)
 
 
 def joined(data: bytes) -> TextView | None:
@@ -224,17 +235,24 @@ _AFTER_WRAP = 6
 _WRAPPED = BytesPattern(
     rf"[0-9A-Za-z_+/=.-]{{{_BEFORE_WRAP}}}\r?\n[\t >#|*+]{{0,40}}[0-9A-Za-z_+/=.-]{{{_AFTER_WRAP}}}", (b"\n",)
 )
-_KEY_HEADER = b"-----BEGIN PRIVATE KEY-----\n"
-_HEADER = 60
-"""The number of bytes before the lines of a key in which its header ends."""
-_LINE_END = r"[\t \"',\\]{0,4}\r?\n[\t >#|*+\"'-]{0,40}"
-_KEY_END = rf"(?:[0-9A-Za-z+/=]{{1,76}}{_LINE_END}){{0,3}}-----END (?:[A-Z0-9]+ ){{0,4}}PRIVATE KEY"
-_KEY_LINES = BytesPattern(
-    rf"(?:^|[\s\"'`=:|+-])((?:[0-9A-Za-z+/]{{60,76}}{_LINE_END}){{2,}}(?:{_KEY_END})?"
-    rf"|[0-9A-Za-z+/]{{20,76}}={{0,2}}{_LINE_END}{_KEY_END})",
-    (b"\n",),
+_KEY_HEADER, _KEY_FOOTER = b"-----BEGIN PRIVATE KEY-----\n", b"-----END "
+_HEADER = 200
+"""The number of bytes before the lines of a key in which a header is searched."""
+_OTHER_HEADER = re.compile(rb"BEGIN (?![A-Z0-9 ]{0,40}PRIVATE KEY)[A-Z0-9 ]{1,40}----")
+_IMAGE = b";base64,"
+_KEY_SIGNS = tuple(re.compile(sign) for sign in (b"[A-Z]", b"[a-z]", b"[0-9]", b"[G-Zg-z]"))
+_KEY_LINE = rb"[0-9A-Za-z+/]{60,}"
+_GAP_BETWEEN = (
+    r"(?:[^0-9A-Za-z+/=\r\n][^0-9A-Za-z/=\r\n]{0,7})?(?:\\{1,4}[nr][^0-9A-Za-z+/=\r\n]{0,4}){0,2}\r?\n[^0-9A-Za-z/=\r\n]{0,40}(?:[brfu]{1,2}[\"'])?"
+    r"|(?:\\{1,4}r)?\\{1,4}n"
 )
-_NOT_HEX = rb"[G-Zg-z+/]"
+_BETWEEN_KEY_LINES = re.compile(_GAP_BETWEEN.encode())
+_KEY_END = rf"(?:{_GAP_BETWEEN})(?:[0-9A-Za-z+/=]{{1,77}}(?:{_GAP_BETWEEN})){{0,3}}-----END (?:[A-Z0-9]+ ){{0,4}}PRIVATE KEY(?: BLOCK)?-----"
+_KEY_LINES = BytesPattern(
+    rf"(?:^|[^0-9A-Za-z/=])([0-9A-Za-z+/]{{60,77}}(?:(?:{_GAP_BETWEEN})[0-9A-Za-z+/]{{60,77}})+(?:{_KEY_END})?"
+    rf"|[0-9A-Za-z+/]{{20,77}}={{0,2}}{_KEY_END})",
+    (b"\n", b"\\n"),
+)
 # The code of a printable ASCII character, a tab or a line end begins with one of these letters.
 _BASE64 = BytesPattern(
     r"(?:^|[^0-9A-Za-z+/_-])((?:[CDI-Za-f][0-9A-Za-z+/_-]{3}(?:\r?\n[\t ]{0,40})?){6,}(?:[CDI-Za-f][0-9A-Za-z+/_-]{1,2}={0,2})?)"

@@ -49,9 +49,8 @@ def secret_cells(data: bytes, start: int) -> tuple[list[Cell], int]:
 def _entries(data: bytes, start: int, end: int, head: re.Match[bytes]) -> list[Cell]:
     """The values below the line `data:` from `start` to `end`, which is `head`, if it is in the manifest of a Secret. As the head
     of a hunk, which does not show the kind of the manifest, it is if its values are in base64; others have no `stringData`."""
-    first, last = data.rfind(b"\n---", 0, start) + 1, data.find(b"\n---", end)
     is_hunk = head["hunk"] is not None
-    if not is_hunk and not _IS_SECRET.search(data, first, last if last >= 0 else len(data)):
+    if not is_hunk and not _is_in_a_secret(data, start, end):
         return []
     found: list[Cell] = []
     depth = 1 if is_hunk else _depth(data[start:end])
@@ -69,6 +68,12 @@ def _entries(data: bytes, start: int, end: int, head: re.Match[bytes]) -> list[C
         if not is_reference(value):
             found.append((start + entry.start(2), start + entry.end(2), value))
     return found
+
+
+def _is_in_a_secret(data: bytes, start: int, end: int) -> bool:
+    """Whether the line from `start` to `end` is in the manifest of a Secret."""
+    first, last = data.rfind(b"\n---", 0, start) + 1, data.find(b"\n---", end)
+    return _IS_SECRET.search(data, first, last if last >= 0 else len(data)) is not None
 
 
 def _depth(line: bytes) -> int:
