@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _INDENT = "  "
 _LEAST_SOURCE = 12
 _DIFF = "diff"
+_GAP = f"{_INDENT}…"
+"""The line between two parts of a text."""
 
 
 def render(bundle: Bundle, most_lines: int | None = None) -> str:
@@ -62,34 +64,51 @@ def _entry(number: int, section: Section, bundle: Bundle, width: int | None, mos
     lines = [f"{styled(f'{number}. {source}', 'bold')}  {styled(about, 'dim')}"]
     lines += [styled(line, "warning") for one in section.cautions for line in wrapped(clean_line(one), width, _INDENT)]
     text = clean(section_text(section, bundle.query.include_raw)).strip("\n")
-    shown = [one for line in text.splitlines() for one in wrapped(line, width, _INDENT)]
+    rows = [(line, wrapped(line, width, _INDENT)) for line in text.splitlines()]
+    shown = [one for _, parts in rows for one in parts]
     # One line more is printed: the line that stands for the rest would be as long.
     if width is not None and most_lines is not None and len(shown) - most_lines > 1:
-        shown = _without_context(shown, memory) if memory.kind == _DIFF else [line for line in shown if line.strip()]
-        if (more := len(shown) - most_lines) > 1:
-            shown = _telling(shown, most_lines, bundle.query.topic)
+        whole = sum(len(parts) for line, parts in rows if line.strip())  # of so few places blank lines take none
+        rows = [row for row in rows if row[0].strip()]
+        changed = [row for row in rows if not _is_context(row[0], memory)] if memory.kind == _DIFF else rows
+        shown = _telling([parts for _, parts in changed or rows], most_lines, bundle.query.topic)
+        if (more := whole - sum(line != _GAP for line in shown)) > 1:
             shown.append(styled(f"{_INDENT}… {more} more lines: memcli get {name}", "dim"))
+        elif more == 1:
+            shown = [one for _, parts in rows for one in parts]
     lines += shown
     if bundle.query.explain:
         lines.append(styled(f"{_INDENT}{score_text(section)}", "dim"))
     return "\n".join(lines)
 
 
-def _without_context(lines: Sequence[str], memory: Memory) -> list[str]:
-    """The lines of a diff without unchanged ones and the name of its file, which is in the head: of so few places they take none,
-    so that a removed line is not shown without the one in its place."""
-    source = memory.metadata.get("source")
-    bare = ((line, line.removeprefix(_INDENT)) for line in lines)
-    return [line for line, text in bare if text.strip() and not text.startswith(" ") and text != source]
+def _is_context(line: str, memory: Memory) -> bool:
+    """Whether a line of a diff is unchanged, or the name of its file, which is in the head. They take no place, so that a removed
+    line is not shown without the one in its place."""
+    return line.startswith(" ") or line == memory.metadata.get("source")
 
 
-def _telling(lines: Sequence[str], most: int, topic: str) -> list[str]:
-    """The first line, and of the others those in a row that have the most words of the topic: at most `most` lines in all."""
+def _telling(rows: Sequence[Sequence[str]], most: int, topic: str) -> list[str]:
+    """At most `most` lines: the first row, and of the others those, one after the other, that have the most words of the topic. A
+    row is a line of the text, wrapped; only one that is too long by itself is cut."""
+    first, *others = rows
+    room = most - len(first)
+    if room < 1 or not others:
+        return list(first[:most])
     wanted = frozenset(query_terms(topic))
-    words = [wanted.intersection(terms(line)) for line in lines]
-    starts = range(1, len(lines) - most + 2)
-    start = max(starts, key=lambda n: (len(frozenset().union(*words[n : n + most - 1])), -n))
-    return [lines[0], *lines[start : start + most - 1]]
+    words = [wanted.intersection(terms(" ".join(row))) for row in others]
+
+    def window(start: int) -> int:
+        """The end of the rows from `start` for which there is room, at least one."""
+        end, size = start + 1, len(others[start])
+        while end < len(others) and size + len(others[end]) <= room:
+            size += len(others[end])
+            end += 1
+        return end
+
+    start = max(range(len(others)), key=lambda n: (len(frozenset().union(*words[n : window(n)])), -n))
+    found = [line for row in others[start : window(start)] for line in row][:room]
+    return [*first, *([_GAP] if start else []), *found]
 
 
 def _notes(bundle: Bundle) -> Iterator[str]:

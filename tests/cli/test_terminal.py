@@ -110,6 +110,21 @@ def test_a_removed_line_is_shown_with_the_one_in_its_place(store: Path, run: Run
     assert text.splitlines()[1:5] == shape
 
 
+def test_a_diff_without_a_change_is_shown_too(store: Path, run: Run) -> None:
+    given = {"raw": "\n".join(f" quokka {n}" for n in range(20)), "kind": "diff", "path": "code/b.rst/1"}
+    run("remember", "--object", json.dumps(given))
+    assert "quokka 0" in shown(store, 80, "recall", "quokka", "--limit", "1")
+
+
+def test_a_line_of_the_answer_is_not_cut_in_two(store: Path, run: Run) -> None:
+    lines = [f"{n} is about wool and yeast, and about the settings of a machine that knits." for n in range(20)]
+    lines[7] = "We rotate the certificate of the gateway every ninety days with certbot, and never by hand."
+    run("remember", "\n".join(lines), "--path", "rules/all", "--kind", "fact")
+    text = SHAPES.sub("", shown(store, 60, "recall", "how often do we rotate the certificate?", "--limit", "1"))
+    assert " ".join(text.split()).count(lines[7]) == 1
+    assert "\n  …\n" in text
+
+
 def test_colours_mean_something_and_can_be_refused_and_forced(
     store: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
