@@ -73,7 +73,9 @@ class RememberOptions(Options):
     set: list[str] = option(metavar="FIELD=JSON", help="Set any field. Repeatable.", many=True)
     id: str | None = option(metavar="ID", help="Use this id [default: derived from the path].")
     supersedes: str | None = option(
-        metavar="ID", kind=MEMORY, help="Replace this memory and take over its path, kind, tags and pin."
+        metavar="ID",
+        kind=MEMORY,
+        help="Replace this memory and take over its path, kind, tags and pin unless the text was stored before.",
     )
     no_check: bool = flag(help="Do not look for memories that this one contradicts or repeats.")
     keep_both: bool = flag(help="Accept a contradiction; memcli does not report it again.")

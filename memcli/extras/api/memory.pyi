@@ -863,7 +863,7 @@ class Memory:
             meta: Set a metadata field. Repeatable. (NAME=VALUE)
             set: Set any field. Repeatable. (FIELD=JSON)
             id: Use this id [default: derived from the path]. (ID)
-            supersedes: Replace this memory and take over its path, kind, tags and pin. (ID)
+            supersedes: Replace this memory and take over its path, kind, tags and pin unless the text was stored before. (ID)
             no_check: Do not look for memories that this one contradicts or repeats.
             keep_both: Accept a contradiction; memcli does not report it again.
             merge: Strengthen the memory that this one repeats instead of storing another.
