@@ -104,12 +104,9 @@ class Upserter:
         if not _PLACE & candidate.given.keys() and (same := self._existing(candidate)) is not None:
             candidate = replace(candidate, given={**candidate.given, "id": same.id})
             named = same
-        inherited = {
-            "path": named.path,
-            "kind": named.kind,
-            "tags": named.tags,
-            **({"pinned": True} if old.pinned else {}),
-        }
+        inherited: dict[str, Json] = {"path": named.path, "kind": named.kind, "tags": named.tags}
+        if old.pinned:
+            inherited["pinned"] = True
         candidate = replace(candidate, given={**inherited, **candidate.given})
         # It ends now, or when it had ended before, but not before it began.
         until = max(min(old.valid_until or self._now, self._now), old.valid_from or "")
