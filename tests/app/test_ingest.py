@@ -144,6 +144,14 @@ def test_a_file_is_redacted_before_it_is_cut(repo: Repo, tmp_path: Path, name: s
     assert [memory.metadata["pii_flags"] for memory in marked] == [["private_key:1"]]
 
 
+def test_what_makes_a_line_a_secret_may_be_in_another_part_of_the_file(repo: Repo, tmp_path: Path) -> None:
+    repo.write("a.txt", f"kind: Secret\n\n{'A note on wool. ' * 90}\n\ndata:\n  one: aHVudGVyMg==\n")
+    workspace = open_at(tmp_path)
+    done = ingest(workspace, FileSource([str(repo.root)], str(repo.root), redaction(workspace)))
+    assert (done.created > 1, done.redactions) == (True, {"assigned_secret": 1})
+    assert not any("aHVudGVyMg" in memory.raw for memory in stored(workspace).values())
+
+
 def test_a_file_that_cannot_be_cut(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = open_at(tmp_path)
     for name in ("a", POISON, "z"):

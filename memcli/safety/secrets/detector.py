@@ -27,6 +27,7 @@ from memcli.safety.patterns import (
     MAX_PATTERN,
     BytesPattern,
     compile_pattern,
+    compiled,
     is_worth_re2,
     re2_pattern,
     without_assertions,
@@ -154,6 +155,10 @@ def unescaped(data: bytes) -> TextView | None:
 def armoured(data: bytes) -> TextView | None:
     """The view of the lines of keys, one below the other under a header, without the signs and quotation marks around them; None
     where there are none. A hunk of a diff, a string in code or the end of a file may have a key without its first line."""
+    # Most short texts have no word as long as a line, and the pattern takes milliseconds to compile.
+    least = _LEAST_BLOB if _KEY_FOOTER in data else _KEY_LINE_LENGTH
+    if len(data) < _SHORT and all(len(word) < least for word in data.split()):
+        return None
     spans = [match.span(1) for match in _matches(_KEY_LINES, data)]
     keys = [span for span in spans if _may_be_of_a_key(data, *span)]
     if not keys:
@@ -163,7 +168,7 @@ def armoured(data: bytes) -> TextView | None:
     for (start, end), following in zip(keys, [*(start for start, _ in keys[1:]), len(data)], strict=True):
         changes.append((start, start, _KEY_HEADER))
         footer = data.find(_KEY_FOOTER, start, end)
-        gaps = _BETWEEN_KEY_LINES.finditer(data, start, footer if footer >= 0 else end)
+        gaps = compiled(_BETWEEN_KEY_LINES).finditer(data, start, footer if footer >= 0 else end)
         changes += [(*gap.span(), b"\n") for gap in gaps]
         windows.append((start, min(end + _NEAR, following)))  # with the rest of a last line, which is shorter
     return TextView(data, changes, windows)
@@ -174,10 +179,10 @@ def _may_be_of_a_key(data: bytes, start: int, end: int) -> bool:
     unlike names, paths, words and digests, and above them is no header of something else, such as a certificate or an image."""
     above = data[max(0, start - _HEADER) : start]
     begin = above.rfind(b"BEGIN ")
-    if _IMAGE in above or (begin >= 0 and _OTHER_HEADER.match(above, begin)):
+    if _IMAGE in above or (begin >= 0 and compiled(_OTHER_HEADER).match(above, begin)):
         return False
     lines = re.findall(_KEY_LINE, data[start:end])
-    return all(sign.search(line) for line in lines for sign in _KEY_SIGNS)
+    return all(re.search(sign, line) for line in lines for sign in _KEY_SIGNS)
 
 
 def joined(data: bytes) -> TextView | None:
@@ -238,15 +243,17 @@ _WRAPPED = BytesPattern(
 _KEY_HEADER, _KEY_FOOTER = b"-----BEGIN PRIVATE KEY-----\n", b"-----END "
 _HEADER = 200
 """The number of bytes before the lines of a key in which a header is searched."""
-_OTHER_HEADER = re.compile(rb"BEGIN (?![A-Z0-9 ]{0,40}PRIVATE KEY)[A-Z0-9 ]{1,40}----")
+_OTHER_HEADER = rb"BEGIN (?![A-Z0-9 ]{0,40}PRIVATE KEY)[A-Z0-9 ]{1,40}----"
 _IMAGE = b";base64,"
-_KEY_SIGNS = tuple(re.compile(sign) for sign in (b"[A-Z]", b"[a-z]", b"[0-9]", b"[G-Zg-z]"))
+_KEY_SIGNS = (b"[A-Z]", b"[a-z]", b"[0-9]", b"[G-Zg-z]")
+_KEY_LINE_LENGTH = 60
+"""The least bytes of a full line of a key."""
 _KEY_LINE = rb"[0-9A-Za-z+/]{60,}"
 _GAP_BETWEEN = (
     r"(?:[^0-9A-Za-z+/=\r\n][^0-9A-Za-z/=\r\n]{0,7})?(?:\\{1,4}[nr][^0-9A-Za-z+/=\r\n]{0,4}){0,2}\r?\n[^0-9A-Za-z/=\r\n]{0,40}(?:[brfu]{1,2}[\"'])?"
     r"|(?:\\{1,4}r)?\\{1,4}n"
 )
-_BETWEEN_KEY_LINES = re.compile(_GAP_BETWEEN.encode())
+_BETWEEN_KEY_LINES = _GAP_BETWEEN.encode()
 _KEY_END = rf"(?:{_GAP_BETWEEN})(?:[0-9A-Za-z+/=]{{1,77}}(?:{_GAP_BETWEEN})){{0,3}}-----END (?:[A-Z0-9]+ ){{0,4}}PRIVATE KEY(?: BLOCK)?-----"
 _KEY_LINES = BytesPattern(
     rf"(?:^|[^0-9A-Za-z/=])([0-9A-Za-z+/]{{60,77}}(?:(?:{_GAP_BETWEEN})[0-9A-Za-z+/]{{60,77}})+(?:{_KEY_END})?"
