@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from memcli.app.candidate import follows
@@ -29,7 +29,6 @@ from memcli.safety.secrets.redact_memory import FLAGS, with_flags
 from memcli.settings import is_journal
 
 _FIXED = ("id", "created_at", "updated_at", "version")
-_CONFLICTS = "conflicts"
 
 
 def alter(
@@ -258,16 +257,6 @@ def named(shelf: Shelf, refs: Sequence[str], recursive: bool) -> list[Memory]:
     return list(found.values())
 
 
-def _settled(metadata: Mapping[str, Json], fields: Collection[str]) -> dict[str, Json]:
-    """The metadata without the notes of a merge on these fields: whoever edits one has chosen its value."""
-    notes = metadata.get(_CONFLICTS)
-    rest = {name: value for name, value in metadata.items() if name != _CONFLICTS}
-    if not isinstance(notes, list | tuple):
-        return dict(metadata)
-    left = [note for note in notes if not (isinstance(note, Mapping) and note.get("field") in fields)]
-    return {**rest, _CONFLICTS: left} if left else rest
-
-
 def _edited(shelf: Shelf, memory: Memory, fields: dict[str, Json], flags: Sequence[str], now: str) -> Memory:
     """The memory with these fields, null for the default; references become ids, and links get their dates. `flags` are the kinds
     of redactions. Raises UsageError."""
@@ -288,7 +277,11 @@ def _edited(shelf: Shelf, memory: Memory, fields: dict[str, Json], flags: Sequen
     # Only the inspection of the text sets these marks: an edit can neither accept a memory nor clear it.
     marks = {name: stored["metadata"][name] for name in (UNTRUSTED, ACCEPTED) if name in stored["metadata"]}
     given = with_flags(without_marks(data.get("metadata", {})), [*flags, *memory.metadata.get(FLAGS, ())])
-    given = _settled(given, fields)
+    if "conflicts" in given:
+        from memcli.codec.merge import without_notes
+
+        # Whoever edits a field has chosen its value.
+        given = dict(without_notes(given, lambda note: note.get("field") in fields))
     data["metadata"] = {**given, **marks, "hash": text_hash(data.get("raw", ""), content)}
     if data.get("chunks"):
         data["chunks"] = [{**chunk, "chunk_id": f"{memory.id}#{n}"} for n, chunk in enumerate(data["chunks"])]

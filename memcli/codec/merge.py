@@ -276,14 +276,20 @@ def _merge_creations(base: Memory | None, first: Memory, second: Memory) -> tupl
 
 def without_creations(memory: Memory, until: str) -> Memory:
     """The memory without the notes of memories created until `until`."""
-    notes = memory.metadata.get("conflicts")
-    if not isinstance(notes, list):
-        return memory
-    left = [note for note in notes if not (isinstance(note, dict) and "" < str(note.get("created_at", "")) <= until)]
+    metadata = without_notes(memory.metadata, lambda note: "" < str(note.get("created_at", "")) <= until)
+    return memory if metadata is memory.metadata else replace(memory, metadata=metadata)
+
+
+def without_notes(metadata: Mapping[str, Json], is_settled: Callable[[Mapping[str, Json]], bool]) -> Mapping[str, Json]:
+    """The metadata without the notes of a merge that are settled; the same object if there are none."""
+    notes = metadata.get("conflicts")
+    if not isinstance(notes, list | tuple):
+        return metadata
+    left = [note for note in notes if not (isinstance(note, Mapping) and is_settled(note))]
     if len(left) == len(notes):
-        return memory
-    rest = {name: value for name, value in memory.metadata.items() if name != "conflicts"}
-    return replace(memory, metadata={**rest, "conflicts": left} if left else rest)
+        return metadata
+    rest = {name: value for name, value in metadata.items() if name != "conflicts"}
+    return {**rest, "conflicts": left} if left else rest
 
 
 def _flat(memory: Memory) -> Iterator[tuple[str, Json]]:
