@@ -13,7 +13,7 @@ from memcli.safety import patterns
 from memcli.safety.injection import RULES as INJECTION_RULES
 from memcli.safety.injection import find_reasons
 from memcli.safety.patterns import BytesPattern, Literals, looser, worth_trying
-from memcli.safety.secrets import detector
+from memcli.safety.secrets import views
 from memcli.safety.secrets.detector import RULES as SECRET_RULES
 from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.redact_memory import Redacted, redact_fields
@@ -58,7 +58,7 @@ def test_what_a_pattern_finds_is_found(data: st.DataObject) -> None:
     assert patterns.pattern(text).occurs(example) == bool(exact)
 
 
-TRACES = tuple(pattern for pattern in vars(detector).values() if isinstance(pattern, BytesPattern))
+TRACES = tuple(pattern for pattern in vars(views).values() if isinstance(pattern, BytesPattern))
 
 
 @settings(examples(4), suppress_health_check=list(HealthCheck))

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.safety import patterns
-from memcli.safety.secrets import detector
-from memcli.safety.secrets.detector import Detector, TextView
+from memcli.safety.secrets import views
+from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.redact_memory import redact_fields
+from memcli.safety.secrets.views import TextView
 from tests.safety.secrets_corpus import secret
 
 TOKEN = secret("github_token", 7)[1]
@@ -25,7 +26,7 @@ TEXTS = st.lists(PIECES, max_size=30).map("".join)
 
 def all_views(text: str) -> list[TextView]:
     data = text.encode("utf-8", "surrogatepass")
-    made = (detector.plain(text, data), detector.unescaped(data), detector.armoured(data), detector.joined(data))
+    made = (views.plain(text, data), views.unescaped(data), views.armoured(data), views.joined(data))
     return [view for view in made if view is not None]
 
 
