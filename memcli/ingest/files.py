@@ -141,7 +141,7 @@ _VERSION = re.compile(
 
 class FileSource:
     """Files and folders given by a user or a watcher. `base` is the work tree to which the paths of memories are relative;
-    `redact` is applied to the text of each file.
+    `redact` is applied to the text of each file that is cut.
 
     A relative path starts at the current directory. With `may_be_gone` a path that no longer exists is counted instead of
     refused. `skipped` counts files without a candidate, by reason: ignored, link, special, huge, binary, encoding, empty,
